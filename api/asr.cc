@@ -42,7 +42,7 @@ struct asr_stream {
   }
 
   mutable std::mutex mutex;
-  std::shared_ptr<asr::Stream> stream;  // that asr_reset replaces
+  std::shared_ptr<asr::Stream> stream;  // current stream, which asr_reset replaces
 };
 
 struct asr_speaker {

@@ -222,14 +222,14 @@ ASR_API asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info
  *
  * asr_engine_add_graph loads the graph of a bundle, with the search settings and filler words of its senone.json, or of a
  * graph archive (`senone graph --archive`). The acoustic model is not loaded again. The graph must have been made for the
- * engine's model: for the same hmms.bin or, if one of the two lists none, the same acoustic.bin. If a graph has the name,
- * the new one replaces it; current utterances go on with the old one, which is freed with its last user. If the call fails,
- * nothing has changed. asr_engine_add_graph_bytes does the same with the bytes of an archive, which are copied. Both read
- * and check the graph on the calling thread. The engine's own thread then loads it between two steps. That takes
- * microseconds on the CPU; a GPU copies the graph while streams wait. As that thread may log, a log function must not wait
- * for a thread that calls these functions. Errors: ASR_INVALID_ARGUMENT, ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO (as
- * asr_engine_load), ASR_UNSUPPORTED (made for another model), ASR_INVALID_STATE (called in a log function), ASR_DEVICE_LOST
- * (as asr_open), ASR_OUT_OF_MEMORY. Any thread.
+ * engine's model: for the same hmms.bin or, if one of the two lists none, the same acoustic.bin. If a graph has the
+ * name, the new one replaces it. Current utterances go on with the old one, which is freed with its last user. If the
+ * call fails, nothing has changed. asr_engine_add_graph_bytes does the same with the bytes of an archive, which are
+ * copied. Both read and check the graph on the calling thread. The engine's own thread then loads it between two steps.
+ * That takes microseconds on the CPU; a GPU copies the graph while streams wait. As that thread may log, a log function
+ * must not wait for a thread that calls these functions. Errors: ASR_INVALID_ARGUMENT, ASR_NOT_FOUND, ASR_BAD_FILE,
+ * ASR_IO (as asr_engine_load), ASR_UNSUPPORTED (made for another model), ASR_INVALID_STATE (called in a log function),
+ * ASR_DEVICE_LOST (as asr_open), ASR_OUT_OF_MEMORY. Any thread.
  *
  * asr_engine_remove_graph removes the name. Streams that have chosen it go on with its last graph until they choose another;
  * the graph is freed with its last user. Errors: ASR_INVALID_ARGUMENT (also ""), ASR_NOT_FOUND (no graph has the name),
@@ -242,13 +242,14 @@ ASR_API asr_status asr_engine_remove_graph(asr_engine *engine, const char *name)
  * (asr_stream_config.fusion). "" is the engine's own, which can be neither replaced nor removed. docs/fusion.md. All since
  * 0.2.0.
  *
- * asr_engine_add_model loads the acoustic model and the front end of a bundle; the bundle needs no graph. The model must have
- * as many states as the engine's own, the same sample rate and frame shift, and the same hmms.bin where both bundles list one;
- * everything else may differ. An engine has up to 32 models with its own. If a model has the name, the new one takes its place
- * for streams that are opened later. If the call fails, all is as it was. The bundle is read and checked on the calling thread;
- * the engine's own thread then loads the model between two steps, and streams wait for that. Errors: ASR_INVALID_ARGUMENT (also
- * ""), ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO (as asr_engine_load), ASR_UNSUPPORTED (other states or frames; too many models),
- * ASR_INVALID_STATE (called in a log function), ASR_DEVICE_LOST (as asr_open), ASR_OUT_OF_MEMORY. Any thread.
+ * asr_engine_add_model loads the acoustic model and the front end of a bundle; the bundle needs no graph. The model
+ * must have as many states as the engine's own, and the same sample rate and frame shift. Where both bundles list
+ * hmms.bin, it must be the same. Everything else may differ. An engine has up to 32 models with its own. If a model has
+ * the name, the new one takes its place for streams that are opened later. If the call fails, all is as it was. The
+ * bundle is read and checked on the calling thread. The engine's own thread then loads the model between two steps, and
+ * streams wait for that. Errors: ASR_INVALID_ARGUMENT (also ""), ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO (as
+ * asr_engine_load), ASR_UNSUPPORTED (other states or frames; too many models), ASR_INVALID_STATE (called in a log
+ * function), ASR_DEVICE_LOST (as asr_open), ASR_OUT_OF_MEMORY. Any thread.
  *
  * asr_engine_remove_model takes the name away. Streams that have the model keep it, also over asr_reset; it goes away with the
  * last of them. Errors: ASR_INVALID_ARGUMENT (also ""), ASR_NOT_FOUND, ASR_INVALID_STATE (called in a log function). Any
@@ -261,10 +262,11 @@ ASR_API void asr_engine_close(asr_engine *engine);
 
 /* ---- speaker ------------------------------------------------------------------------------------------------------ */
 
-/* A speaker to whose voice features and model are adapted: by a transform of the feature rows of the speaker's streams (fMLLR),
- * a warp of their frequency axis (VTLN) and a transform of the acoustic model's means (MLLR). All are estimated from the
- * speaker's utterances (docs/adaptation.md). A speaker may have any number of streams, at once or one after another, and may be
- * used with any engine of the same acoustic model. Any threads may use one. All of it since 0.2.0. */
+/* A speaker to whose voice features and model are adapted. The methods are a transform of the feature rows of the
+ * speaker's streams (fMLLR), a warp of their frequency axis (VTLN), and a transform of the acoustic model's means
+ * (MLLR). All are estimated from the speaker's utterances (docs/adaptation.md). A speaker may have any number of
+ * streams, at once or one after another. It may be used with any engine of the same acoustic model. Any threads may use
+ * one. All of it since 0.2.0. */
 typedef struct asr_speaker asr_speaker;
 
 /* Makes a speaker without adaptation data, for asr_stream_config.speaker; it may outlive the engine. Reads the acoustic
@@ -276,26 +278,26 @@ ASR_API asr_status asr_speaker_new(asr_engine *engine, asr_speaker **speaker);
 /* Re-estimates the transforms from all earlier speech of the speaker's streams up to a FINAL, with at least 1 s of words. The
  * first ten minutes of an utterance count. FINALs without words, with ASR_FLAG_REJECTED or ASR_FLAG_BEAM_DIED do not count.
  * Utterances that begin later are transformed. Takes up to some seconds, on the calling thread, which may be a callback's.
- * The result depends on the set of utterances, not on their order. Of more than 200 s, a part is left out. Errors:
- * ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (too little speech), ASR_OUT_OF_MEMORY. */
+ * The result depends on the set of utterances, not on their order. If there are more than 200 s, a part is left out.
+ * Errors: ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (too little speech), ASR_OUT_OF_MEMORY. */
 ASR_API asr_status asr_adapt(asr_speaker *speaker);
 
 /* Bits that select the methods of asr_adapt. Since 0.2.0. */
 enum {
-  ASR_SPEAKER_FMLLR = 1, /* a transform of the feature rows; what a new speaker has */
+  ASR_SPEAKER_FMLLR = 1, /* a transform of the feature rows; the default of a new speaker */
   ASR_SPEAKER_VTLN = 2,  /* a warp of the frequency axis, as another length of the vocal tract makes: the likeliest of n_warps
                             from 0.80 to 1.20, given what was recognised */
   ASR_SPEAKER_MLLR = 4   /* a transform of the model's means, for rows under the speaker's other transform if there is one */
 };
 
-/* Sets what asr_adapt estimates. n_warps: 11 or 21; without ASR_SPEAKER_VTLN it is 0. Another number than before begins the
- * search anew. A warp is chosen from streams of audio that are opened later; the first minute of each of their utterances
- * counts, silence included. asr_adapt chooses the warp first. If it is another than before, asr_adapt forgets the rows and the
- * transforms, which are of the warp before, and estimates no transform: open new streams, or asr_reset those that there are,
- * and call it again when more was said. Without speech that a warp could be chosen from, the warp stays.
- * ASR_ADAPTATION_BETWEEN_UTTERANCES does not change it. FINALs of such streams come later by up to a few per cent of their
- * audio's length. Errors: ASR_INVALID_ARGUMENT, ASR_UNSUPPORTED (the filter bank is too narrow), ASR_NO_DEVICE,
- * ASR_OUT_OF_MEMORY. */
+/* Selects the estimates of asr_adapt. n_warps: 11 or 21; without ASR_SPEAKER_VTLN it is 0. Another number than before
+ * begins the search anew. A warp is chosen from streams of audio that are opened later; the first minute of each of
+ * their utterances counts, silence included. asr_adapt chooses the warp first. If the warp changes, asr_adapt forgets
+ * the rows and the transforms, which belong to the old warp, and estimates no transform. Then open new streams, or call
+ * asr_reset for open ones, and call it again when more was said. Without speech that a warp could be chosen from, the
+ * warp stays. ASR_ADAPTATION_BETWEEN_UTTERANCES does not change it. FINALs of such streams come later by up to a few
+ * per cent of their audio's length. Errors: ASR_INVALID_ARGUMENT, ASR_UNSUPPORTED (the filter bank is too narrow),
+ * ASR_NO_DEVICE, ASR_OUT_OF_MEMORY. */
 ASR_API asr_status asr_speaker_set_methods(asr_speaker *speaker, uint32_t methods, uint32_t n_warps);
 
 /* The initial warp of the speaker's streams; 1 at first. A stream keeps its warp to its end, or asr_reset. While the speaker
@@ -305,10 +307,10 @@ ASR_API asr_status asr_speaker_get_warp(asr_speaker *speaker, float *warp);
 ASR_API asr_status asr_speaker_set_warp(asr_speaker *speaker, float warp);
 
 /* The transform y = A x + b by rows, as in Kaldi's archives: [n_feature_dims][n_feature_dims + 1], with b last in each row.
- * asr_speaker_get_transform sets *n_values, 0 without a transform, and copies the values to `values`, which has the given
- * capacity; if `values` is NULL it only sets the number. asr_speaker_set_transform replaces the transform, for utterances
- * that begin later, and discards that of the means; n_values 0 removes it. Errors: ASR_INVALID_ARGUMENT (NULL; capacity too
- * small; another number of values; values that are not finite), ASR_OUT_OF_MEMORY. */
+ * asr_speaker_get_transform sets *n_values, 0 without a transform, and copies the values to `values`, which has the
+ * given capacity. If `values` is NULL it only sets the number. asr_speaker_set_transform replaces the transform, for
+ * utterances that begin later, and discards that of the means; n_values 0 removes it. Errors: ASR_INVALID_ARGUMENT
+ * (NULL; capacity too small; another number of values; values that are not finite), ASR_OUT_OF_MEMORY. */
 ASR_API asr_status asr_speaker_get_transform(asr_speaker *speaker, float *values, size_t capacity, size_t *n_values);
 ASR_API asr_status asr_speaker_set_transform(asr_speaker *speaker, const float *values, size_t n_values);
 
@@ -398,7 +400,7 @@ ASR_API void asr_fusion_default(asr_fusion *fusion);
 typedef struct asr_stream_config {
   size_t size;
   asr_input input;              /* default ASR_INPUT_INT16 */
-  uint32_t sample_rate_hz;      /* of the fed audio, 1000..768000; 0 (default) = the model's */
+  uint32_t sample_rate_hz;      /* rate of the fed audio, 1000..768000; 0 (default) = the model's */
   uint32_t n_channels;          /* interleaved channels of the fed audio, 1..64; default 1 */
   int32_t channel;              /* the one to recognise, from 0; -1 (default) = their mean */
   asr_cmn cmn;                  /* default ASR_CMN_MODEL */
@@ -419,7 +421,7 @@ typedef struct asr_stream_config {
   uint32_t n_best;              /* most alternatives in final events, 0..10000; default 1. More than 1 needs a lattice_beam >
                                    0, and the lattice limits their number */
   /* All following members since 0.2.0. Milliseconds, 100..600000, of silence at the end of the best path; 0 (default) = the
-   * preset's values. They have no effect without a preset. Silence is what the model's filler phones match. */
+   * preset's values. They have no effect without a preset. Silence is audio that the model's filler phones match. */
   asr_endpoint endpoint;             /* default ASR_ENDPOINT_OFF. Other values need a running mean: ASR_CMN_MODEL is
                                         ASR_CMN_LIVE then if the model asks for ASR_CMN_BATCH */
   uint32_t silence_at_end_ms;        /* after words, if the best path may well end the graph's sentence */
@@ -453,33 +455,33 @@ ASR_API void asr_stream_config_default(asr_stream_config *config);
  * thread. */
 ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_stream **stream);
 
-/* Normalisation learns a mean of the speaker, the microphone and the level. A stream's state carries it over to a later stream
- * of the same speaker, so that the first words are heard as well as the last ones. Streams of audio with ASR_CMN_LIVE
- * have one (ASR_CMN_MODEL where that comes to live), unless the bundle's front_end.cmn_lookahead_frames is 0 or the stream
- * fuses models of other front ends than the engine's own; others have none: ASR_INVALID_STATE. Utterances of one stream carry
- * it over by themselves.
+/* Normalisation learns a mean of the speaker, the microphone and the level. A stream's state carries it over to a later
+ * stream of the same speaker. So the first words are heard as well as the last ones. Streams of audio with ASR_CMN_LIVE
+ * have a state (ASR_CMN_MODEL where that comes to live). They have none if the bundle's front_end.cmn_lookahead_frames
+ * is 0, or if they fuse models of other front ends than the engine's own. Without a state the calls return
+ * ASR_INVALID_STATE. Utterances of one stream carry it over by themselves.
  *
  * asr_stream_get_state writes *n_bytes bytes, at most 16384, to `bytes`, which has the given capacity; if `bytes` is NULL it
  * only sets the length. The length is the same for all streams of an engine. After END the state covers all audio; before,
  * it covers the audio processed so far, which depends on timing. Errors: ASR_INVALID_ARGUMENT (a NULL, or capacity too
  * small: nothing is written), ASR_INVALID_STATE, ASR_OUT_OF_MEMORY. Any thread.
  *
- * asr_stream_set_state starts the stream from a state; call it before the first asr_feed. The bytes are valid for engines
- * whose model has the same cepstra (the front end of senone.json except cmn, dynamic features and transform), on every
- * device, and on machines of the same byte order. They contain sums and numbers of frames, no audio, and count as a few
- * seconds of speech. Errors: ASR_INVALID_ARGUMENT (NULL; no state, a damaged one, or one of another front end),
- * ASR_UNSUPPORTED (a version that this library does not know), ASR_INVALID_STATE (also once audio was fed),
- * ASR_OUT_OF_MEMORY. Any thread. Both since 0.2.0. */
+ * asr_stream_set_state starts the stream from a state; call it before the first asr_feed. The bytes are valid for
+ * engines whose model has the same cepstra: the front end of senone.json except cmn, dynamic features and transform.
+ * They are valid on every device, and on machines of the same byte order. They contain sums and numbers of frames, no
+ * audio, and count as a few seconds of speech. Errors: ASR_INVALID_ARGUMENT (NULL; no state, a damaged one, or one of
+ * another front end), ASR_UNSUPPORTED (a version that this library does not know), ASR_INVALID_STATE (also once audio
+ * was fed), ASR_OUT_OF_MEMORY. Any thread. Both since 0.2.0. */
 ASR_API asr_status asr_stream_get_state(asr_stream *stream, void *bytes, size_t capacity, size_t *n_bytes);
 ASR_API asr_status asr_stream_set_state(asr_stream *stream, const void *bytes, size_t n_bytes);
 
 /* Appends n samples of each channel (or n rows, for features and log-likelihoods) and returns as soon as they are copied; n
  * = 0 is allowed. The result does not depend on how a signal is cut into calls. Digital silence, zeros for more than 64
- * samples of the model's rate, is replaced by noise of at most one step of 16-bit samples: no model knows silence without
- * energy. Blocks while the backlog is over max_backlog_ms, except in a callback. Errors: ASR_INVALID_ARGUMENT (also more
- * than 1 TiB), ASR_INVALID_STATE (after asr_finish), ASR_BAD_AUDIO (a sample is not finite; nothing of this call is taken),
- * ASR_OUT_OF_MEMORY (a part of this call may have been taken, so the stream has failed: ERROR and END follow), or the status
- * of the ERROR event if the stream has failed. Any thread. */
+ * samples of the model's rate, is replaced by noise of at most one step of 16-bit samples. No model knows silence
+ * without energy. Blocks while the backlog is over max_backlog_ms, except in a callback. Errors: ASR_INVALID_ARGUMENT
+ * (also more than 1 TiB), ASR_INVALID_STATE (after asr_finish), ASR_BAD_AUDIO (a sample is not finite; nothing of this
+ * call is taken), ASR_OUT_OF_MEMORY (a part of this call may have been taken, so the stream has failed: ERROR and END
+ * follow), or the status of the ERROR event if the stream has failed. Any thread. */
 ASR_API asr_status asr_feed(asr_stream *stream, const void *samples, size_t n);
 
 /* Ends the current utterance with the audio fed before, like an endpoint. Its last few frames, which features of later audio
@@ -524,12 +526,12 @@ ASR_API asr_status asr_reset(asr_stream *stream);
 ASR_API asr_status asr_set_graph(asr_stream *stream, const char *name);
 
 /* Boosts phrases for one utterance, for example names in the caller's address book. `text` has n_bytes of UTF-8, one phrase
- * per line, with words as in the graph; lines whose first word begins with '#' are comments. Each occurrence of a phrase
- * lowers the graph cost of a path in the utterance's lattice by `bonus` (natural log, -1000..1000; 3..8 is usual; below 0
- * the phrases become less likely). The FINAL, its alternatives, confidences and lattice use these costs. Overlapping phrases
- * count each. Phrases that the lattice does not contain cannot be boosted, so a wider lattice_beam finds more. Partial
- * results, endpoints and the out-of-grammar score do not change; so a FINAL may differ from stable words. Calls add up;
- * `text` NULL removes all boosts. Does not block. Since 0.2.0.
+ * per line, with words as in the graph; lines whose first word begins with '#' are comments. Each occurrence of a
+ * phrase lowers the graph cost of a path in the utterance's lattice by `bonus` (natural log, -1000..1000; 3..8 is
+ * usual). Below 0 the phrases become less likely. The FINAL, its alternatives, confidences and lattice use these costs.
+ * Overlapping phrases count each. Phrases that the lattice does not contain cannot be boosted, so a wider lattice_beam
+ * finds more. Partial results, endpoints and the out-of-grammar score do not change; so a FINAL may differ from stable
+ * words. Calls add up; `text` NULL removes all boosts. Does not block. Since 0.2.0.
  *
  * The call marks a position in the audio, like asr_set_graph. It applies to the first utterance with a FINAL that ends after
  * the audio fed before the call. So it may be made while the utterance is spoken; without endpoints, at any time before
@@ -553,9 +555,10 @@ ASR_API asr_status asr_cancel(asr_stream *stream);
 ASR_API asr_status asr_result(asr_stream *stream, asr_event **event);
 
 /* Waits until asr_result has an event (polling), or until END has been delivered (callback); returns at once if that is
- * already so. timeout_ms < 0 means no limit. Errors: ASR_TIMEOUT, ASR_INVALID_ARGUMENT, ASR_INVALID_STATE. The last means
- * one of three: called in the stream's own callback; called without a timeout in a callback that this stream's callback
- * waits for, directly or through others; or, polling, END has been taken and no event can follow. Any thread. */
+ * already so. timeout_ms < 0 means no limit. Errors: ASR_TIMEOUT, ASR_INVALID_ARGUMENT, ASR_INVALID_STATE. The last
+ * means one of three. The stream's own callback called it. Or a callback that this stream's callback waits for,
+ * directly or through others, called it without a timeout. Or, polling, END has been taken and no event can follow. Any
+ * thread. */
 ASR_API asr_status asr_wait(asr_stream *stream, int32_t timeout_ms);
 
 /* Ends the stream, finished or not: waits for a running callback, discards pending events, frees everything. Work on the
@@ -643,18 +646,19 @@ ASR_API size_t asr_event_n_stable_words(const asr_event *event);
  * Since 0.2.0. */
 ASR_API float asr_event_out_of_grammar(const asr_event *event);
 
-/* The lattice of a FINAL event contains every word sequence that costs at most `beam` more than the best as exactly one
- * path, with the costs and times of its best alignment. Every arc lies on such a path. Arcs of several paths may also form
- * paths that cost more, which alternatives leave out.
+/* The lattice of a FINAL event contains every word sequence that costs at most `beam` more than the best. Each is
+ * exactly one path, with the costs and times of its best alignment. Every arc lies on such a path. Arcs of several
+ * paths may also form paths that cost more, which alternatives leave out.
  *
  * A path begins in state 0, follows arcs, each a word, and ends in a state whose end costs are finite. Its cost is the sum
  * over its arcs, and over that end, of graph_cost + acoustic_scale * acoustic_cost; costs are natural logarithms, negated.
  * Arcs are grouped by state, in the order of the states, and lead to higher-numbered states. Equal audio and settings give
- * the same lattice, bit for bit on one device, however the audio was fed and whatever else the engine does.
+ * the same lattice, bit for bit on one device. The cut of the audio into calls and the engine's other work do not
+ * matter.
  *
- * A posterior is the share of a path, an arc or an end in all paths of the lattice, each weighted by exp(-cost). The times
- * of arcs are those of the graph's labels, which may differ by some frames from the sound of the word; asr_word has the
- * times of the words themselves. Transition-ids identify the transitions of the model's HMMs in each frame
+ * A posterior is the share of a path, an arc or an end in all paths of the lattice, each weighted by exp(-cost). The
+ * times of arcs are those of the graph's labels, which may differ by some frames from the sound of the word. asr_word
+ * has the times of the words themselves. Transition-ids identify the transitions of the model's HMMs in each frame
  * (docs/graph-file.md). */
 typedef struct asr_lattice {
   size_t size;       /* set by the caller to sizeof(asr_lattice) */

@@ -128,10 +128,9 @@ ASR_API asr_status asr_build_words(const asr_builder *builder, const char *text,
                                    asr_build_result **result);
 
 /* Rebuilds the grammar of a result with the current classes of its builder, in the time that joining takes. Its words and
- * their pronunciations stay as when it was built, those of a class as when that was set. A grammar without classes gives an
- * equal result. The caller owns *again and frees it with asr_build_free.
- * Errors: ASR_INVALID_ARGUMENT, ASR_BAD_FILE, ASR_UNSUPPORTED (the classes make it too large), ASR_OUT_OF_MEMORY. Any
- * thread. */
+ * their pronunciations stay as when it was built, a class's as when it was set. A grammar without classes gives an
+ * equal result. The caller owns *again and frees it with asr_build_free. Errors: ASR_INVALID_ARGUMENT, ASR_BAD_FILE,
+ * ASR_UNSUPPORTED (the classes make it too large), ASR_OUT_OF_MEMORY. Any thread. */
 ASR_API asr_status asr_build_again(const asr_builder *builder, const asr_build_result *result, asr_build_result **again);
 
 typedef struct asr_build_info {

@@ -11,15 +11,16 @@
 
 namespace asr::api {
 
-// Throws unless `size` can be the size of a version of the struct: these only grow by whole fields, up to a multiple of the
-// alignment.
+// Throws unless `size` can be the size of a version of the struct. Structs only grow by whole fields, up to a multiple
+// of the alignment.
 template <typename Struct>
 void check_size(size_t size, const char *name) {
   if (size >= sizeof(size_t) && size % alignof(Struct) == 0 && size <= kMostStructBytes) return;
   fail(ASR_INVALID_ARGUMENT, "%s is %zu, which no version of the struct has; set it to the sizeof of the struct", name, size);
 }
 
-// The caller's struct in this library's size: what a smaller one lacks is the default, what a larger one adds must be zero.
+// The caller's struct in this library's size. Members that a smaller one lacks get their defaults; members that a
+// larger one adds must be zero.
 template <typename Config>
 Config resized(const Config *config, void (*set_default)(Config *), const char *name) {
   Config result;

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks and measures a back end on a machine with a GPU: conformance, the benchmarks of features and scores as JSON, and
-# optionally compute-sanitizer (CUDA only). The environment variable DEVICE names it: cuda, ocl_nvidia, ocl_amd. Arguments: BIN
-# (folder with senone, conformance), PLUGINS, OUT, then any of conformance, sanitize, mfcc, gmm, models, fullgmm, decode,
-# stream; default: conformance, mfcc, gmm, fullgmm. decode searches GRAPH with the scores LOGLIKES, or scores and searches
-# FEATURES with the bundle MODEL; stream recognises FEATURES with MODEL through the C ABI (docs/search.md, "Measuring").
+# Checks and measures a back end on a machine with a GPU. It runs conformance, the benchmarks of features and scores as
+# JSON, and optionally compute-sanitizer (CUDA only). The environment variable DEVICE names it: cuda, ocl_nvidia,
+# ocl_amd. Arguments: BIN (folder with senone, conformance), PLUGINS, OUT, then any of conformance, sanitize, mfcc, gmm,
+# models, fullgmm, decode, stream; default: conformance, mfcc, gmm, fullgmm. decode searches GRAPH with the scores
+# LOGLIKES, or scores and searches FEATURES with the bundle MODEL. stream recognises FEATURES with MODEL through the C
+# ABI (docs/search.md, "Measuring").
 #   gpu.sh accept [PART...]  is the acceptance run (accept.sh), gpu.sh pack BUILD OUT.tar.xz makes its archive (gpu_kit.sh).
 set -uo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Cross compiles for 64-bit ARM on Debian, against the arm64 packages that `./dev aarch64` unpacks into a folder of the build,
-# and runs the results under qemu-user.
+# Cross compiles for 64-bit ARM on Debian, and runs the results under qemu-user. The arm64 packages are those that
+# `./dev aarch64` unpacks into a folder of the build.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// captions BUNDLE SOURCE vtt|srt [SPEED]: makes live captions of speech, WebVTT or SubRip. SOURCE is a recording (16-bit mono
-// samples at the model's rate), "-" for such samples on standard input, or "mic" for the microphone if the program was built
-// with PortAudio. A recording is played SPEED times as fast as it was spoken (default 1; 0: as fast as possible).
+// captions BUNDLE SOURCE vtt|srt [SPEED]: makes live captions of speech, WebVTT or SubRip. SOURCE is a recording
+// (16-bit mono samples at the model's rate), or "-" for such samples on standard input. "mic" is the microphone, if the
+// program was built with PortAudio. A recording is played SPEED times as fast as it was spoken (default 1; 0: as fast
+// as possible).
 //
 //     c++ -std=c++17 captions.cc $(pkg-config --cflags --libs senone) -o captions
 //     c++ -std=c++17 -DWITH_PORTAUDIO captions.cc $(pkg-config --cflags --libs senone portaudio-2.0) -o captions
@@ -141,7 +142,7 @@ int main(int argc, char **argv) try {
     hear_file(argv[2], engine.info().sample_rate_hz, speed, stream);
   }
   (void)stream.try_finish();  // a stream that has failed cannot be finished
-  stream.wait();              // throws what the callback has thrown
+  stream.wait();              // rethrows the callback's exception
 } catch (const std::exception &error) {
   std::fprintf(stderr, "captions: %s\n", error.what());
   return 1;

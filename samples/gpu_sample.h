@@ -10,7 +10,7 @@ typedef struct gpu_sample {
 } gpu_sample;
 
 /* Runs `NAME BUNDLE FILE.raw [DEVICE]`: prints the device, recognises the file on it, and compares its speed with the CPU's.
- * Without a usable device it prints what is missing. Returns the program's exit code: 0, also without a device. */
+ * Without a usable device it prints the reason. Returns the program's exit code: 0, also without a device. */
 int gpu_sample_run(const gpu_sample *sample, int argc, char **argv);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grammar BUNDLE DICTIONARY GRAMMAR.jsgf FILE.raw: compiles a grammar for the bundle's model and prints the words recognised
- * in a recording (16-bit mono samples at the model's rate). Built with libsenone and libsenone_build:
+/* grammar BUNDLE DICTIONARY GRAMMAR.jsgf FILE.raw: compiles a grammar for the bundle's model and prints the words
+ * recognised in a recording. Recordings are 16-bit mono samples at the model's rate. Built with libsenone and
+ * libsenone_build:
  *   cc grammar.c $(pkg-config --cflags --libs senone senone_build) */
 #include <asr_build.h>
 #include <stdio.h>

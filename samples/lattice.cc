@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lattice BUNDLE FILE.raw [WORD=COST...]: prints alternatives for a recording (16-bit mono samples at the model's rate). It
-// prints the likeliest sentences with their costs, and the words of the best one with their confidences. Then it rescores the
-// lattice with its own costs, added at every occurrence of the words (natural logarithm, up to 1e6; below 0 makes a word
-// likelier). It prints the new best sentence and its words' confidences.
+// prints the likeliest sentences with their costs, and the words of the best one with their confidences. Then it
+// rescores the lattice with its own costs, added at every occurrence of the words. They are natural logarithms, up to
+// 1e6; below 0 they make a word likelier. It prints the new best sentence and its words' confidences.
 //
 //     c++ -std=c++17 lattice.cc $(pkg-config --cflags --libs senone) -o lattice
 //     lattice my-bundle recording.raw four=-20 for=5

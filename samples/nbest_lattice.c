@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nbest_lattice BUNDLE FILE.raw: prints the likeliest sentences of a recording with their costs, the words of the best with
- * their confidences, and every word of the lattice with its times and posterior. */
+/* nbest_lattice BUNDLE FILE.raw: prints the likeliest sentences of a recording with their costs, and the words of the
+ * best with their confidences. Prints every word of the lattice with its times and posterior, too. */
 #include <asr.h>
 #include <stdio.h>
 

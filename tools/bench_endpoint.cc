@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements `senone bench endpoint`: endless streams through the C ABI, fed as spoken. Recordings with pauses of noise between
-// them are split into utterances by a preset of endpoints. The benchmark measures the time from the end of an utterance's last
-// word to its FINAL, and from the end of a word to the event that calls it stable.
+// them are split into utterances by a preset of endpoints. The benchmark measures the time from the end of an
+// utterance's last word to its FINAL. It also measures the time from the end of a word to the event that calls it
+// stable.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -19,13 +20,13 @@ struct EndpointBench {
   std::vector<std::string> presets = {"command", "dictation", "captions"};
 };
 
-// Delays in seconds of wall time, and what they are of.
+// Delays in seconds of wall time, and the numbers of words they belong to.
 struct Delays {
   std::vector<double> final_s;     // from the end of the last word to FINAL
   std::vector<double> decision_s;  // from the last audio of the utterance, where ENDPOINT is, to FINAL
   std::vector<double> stable_s;    // from the end of a word to the first event that calls it stable
-  size_t n_words = 0;              // of the FINALs
-  size_t n_early_words = 0;        // of these, stable before FINAL
+  size_t n_words = 0;              // words of the FINALs
+  size_t n_early_words = 0;        // words stable before FINAL
 
   void add(const Delays &other) {
     final_s.insert(final_s.end(), other.final_s.begin(), other.final_s.end());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone bench fusion`: the time in which the host fuses a frame's log-likelihoods of several models, by each rule, and the
-// largest error against the double reference.
+// `senone bench fusion`: the time in which the host fuses a frame's log-likelihoods of several models, by each rule. It
+// also gives the largest error against the double reference.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -19,7 +19,7 @@ struct FusionBench {
   uint32_t n_states = 6000, n_models = 10, n_frames = 256;
 };
 
-using Scores = std::vector<std::vector<float>>;  // of each model
+using Scores = std::vector<std::vector<float>>;  // scores of each model
 
 Scores random_scores(const FusionBench &bench) {
   std::mt19937 random(1);

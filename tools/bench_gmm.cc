@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements `senone bench gmm` and `senone bench fullgmm`: log-likelihoods of a random model through the back end's `score`,
-// in the papers' units, compared with the double reference and OpenBLAS.
+// Implements `senone bench gmm` and `senone bench fullgmm`: log-likelihoods of a random model through the back end's
+// `score`, in the papers' units. They are compared with the double reference and OpenBLAS.
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements `senone bench gmm --models N`: the scores of several models in one call against one call each, their fusion on the
-// device, and one model with as many Gaussians.
-// Called by bench_gmm.cc.
+// Implements `senone bench gmm --models N`. It compares the scores of several models in one call with one call each,
+// their fusion on the device, and one model with as many Gaussians. Called by bench_gmm.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements `senone bench mfcc`: samples to cepstra on one device, for one or several VTLN warps of the same samples, as in
+// Implements `senone bench mfcc`: samples to cepstra on one device. The same samples may have several VTLN warps, as in
 // the tables of the MFCC paper. The error is measured against the double reference of the tests.
 #include <algorithm>
 #include <cmath>

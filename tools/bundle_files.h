@@ -9,8 +9,8 @@
 
 namespace asr::tool {
 
-// Links or copies the bundle's files into `directory`, but for those of `names`, and adds theirs to it. `out` names the new
-// bundle in errors.
+// Links or copies the bundle's files into `directory`, except the ones in `names`, whose files it adds. `out` names the
+// new bundle in errors.
 void keep_files(const Bundle &bundle, const OutputDirectory &directory, const std::string &out,
                 std::vector<std::string> *names);
 

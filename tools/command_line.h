@@ -32,7 +32,7 @@ class Option {
   Option one_of(const std::vector<uint32_t> &values);
   Option separated_by(char delimiter);  // several values in one argument
   Option takes(int n_values);
-  Option one_each_time();   // of several values, each after the option's name
+  Option one_each_time();   // each use of the option has one of several values
   Option may_lack_value();  // the variable is then empty
   Option needs(const std::string &other);
   Option excludes(const std::string &other);

@@ -10,7 +10,7 @@
 
 namespace asr::tool {
 
-// Whether the back end tells what memory it takes.
+// Returns true if the back end reports its memory use.
 bool tells_memory(const Device &device);
 // Returns the back end's own figures; throws ASR_UNSUPPORTED if it has none.
 asr_backend_memory memory_of(const Device &device);

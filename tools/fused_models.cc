@@ -18,7 +18,7 @@ const std::map<std::string, asr_fusion_rule> kRules{{"sum", ASR_FUSION_SUM},
                                                     {"follow", ASR_FUSION_FOLLOW},
                                                     {"select", ASR_FUSION_SELECT}};
 
-// The number that the text ends with after its last ':', which is then cut off; 1 where there is none.
+// Returns the number after the text's last ':', and cuts both off; 1 if there is none.
 float take_weight(std::string *text) {
   const size_t colon = text->rfind(':');
   if (colon == std::string::npos || colon + 1 == text->size()) return 1;

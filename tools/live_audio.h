@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LiveAudio reads audio from standard input as it arrives: 16-bit samples without a header, or a WAV file of PCM or float
-// samples of unknown length. For `senone recognize - --endpoint`.
+// LiveAudio reads audio from standard input as it arrives. It takes 16-bit samples without a header, or a WAV file of
+// PCM or float samples of unknown length. For `senone recognize - --endpoint`.
 #pragma once
 
 #include <cstddef>

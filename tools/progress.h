@@ -46,8 +46,8 @@ class Progress {
 std::string clock_time(double seconds);  // 1:02:03, or 2:03 under an hour
 
 // Ends the process on SIGINT, SIGTERM, SIGHUP and SIGPIPE like the signal itself (shells see 130, 143, 129 and 141). It erases
-// the progress line and removes unfinished outputs first. It acts at once, whatever the other threads do. Call it before
-// starting threads.
+// the progress line and removes unfinished outputs first. It acts at once, without waiting for other threads. Call it
+// before starting threads.
 void end_cleanly_on_signals();
 
 // Results are printed under this lock, so that a signal does not cut one in half.

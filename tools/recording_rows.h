@@ -20,7 +20,7 @@ class RecordingRows {
   RecordingRows(const RecordingRows &) = delete;
   RecordingRows &operator=(const RecordingRows &) = delete;
 
-  // [n_frames][front_end.n_dims()]. Throws if the recording lacks its end: its transcript tells of more.
+  // [n_frames][front_end.n_dims()]. Throws if the recording is cut short, since its transcript then has more words.
   std::vector<float> read(const std::string &path);
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone train em`: new Gaussians for a bundle's states, by expectation and maximisation on what was said (docs/training.md).
+// `senone train em`: new Gaussians for a bundle's states, by expectation and maximisation on transcribed speech
+// (docs/training.md).
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
@@ -95,8 +96,8 @@ class TrainingData {
         transcripts_(parse_transcripts(read_file(arguments.transcripts), arguments.transcripts, {})),
         rows_(rows_path, bundle.front_end.n_dims()) {}
 
-  // The words of an utterance; nullptr, and a reason noted, where it cannot be trained on.
-  // Throws if an utterance of its name was there before: one of the two has the other's transcript.
+  // Returns the words of an utterance. Notes a reason and returns nullptr if it cannot be trained on. Throws if an
+  // utterance of its name was there before: one of the two has the other's transcript.
   const Words *words_of(const Utterance &utterance) {
     if (!ids_.insert(utterance.id).second) {
       fail(ASR_BAD_FILE, "%s: utterance \"%s\" is there twice; give each recording an id of its own, as in its transcript",
@@ -146,8 +147,8 @@ class TrainingData {
   const train::TranscriptGraphs &graphs_;
   const std::string data_path_, lexicon_path_, transcripts_path_;
   const Transcripts transcripts_;
-  std::set<std::string> ids_;  // of all that were asked for
-  size_t n_matched_ = 0;       // of them, those with a transcript
+  std::set<std::string> ids_;  // all that were asked for
+  size_t n_matched_ = 0;       // utterances with a transcript
   std::vector<train::TrainingUtterance> utterances_;
   train::RowsFile rows_;
   std::vector<std::string> left_out_;  // with reasons

@@ -36,7 +36,7 @@ struct asr_build_result {
   }
 
   const asr::BuiltGraph graph;
-  std::vector<const char *> unknown, guessed;  // of the graph
+  std::vector<const char *> unknown, guessed;  // words of the graph
 };
 
 namespace {

@@ -769,8 +769,8 @@ class Speaker {
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   asr_speaker *get() const noexcept { return handle_.get(); }
 
-  // Selects what adapt() estimates: a transform of rows, the likeliest of n_warps warps, 11 or 21 (0: no warps), and a
-  // transform of the model's means. See asr_speaker_set_methods.
+  // Selects the estimates of adapt(): a transform of rows, the likeliest of n_warps warps, and a transform of the
+  // model's means. n_warps is 11 or 21; 0: no warps. See asr_speaker_set_methods.
   void set_methods(bool fmllr, std::uint32_t n_warps = 0, bool mllr = false) { try_set_methods(fmllr, n_warps, mllr).value(); }
   Expected<void> try_set_methods(bool fmllr, std::uint32_t n_warps = 0, bool mllr = false) {
     std::uint32_t methods = 0;

@@ -14,7 +14,7 @@ namespace asr {
 constexpr uint16_t kNoSymbol = 0xffff;
 
 // A unit has up to one letter and up to two phones, at least one symbol in total. Letters and phones are numbers below
-// kNoSymbol, which stands for a missing one. Units are ordered by letter, then by phones.
+// kNoSymbol, which marks a missing one. Units are ordered by letter, then by phones.
 struct G2pUnit {
   uint16_t letter = kNoSymbol;
   std::array<uint16_t, 2> phones{kNoSymbol, kNoSymbol};

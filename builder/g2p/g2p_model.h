@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// G2pModel is a grapheme-to-phoneme model as a file stores it: the letters and phones of a dictionary, the units that join
-// them, and an n-gram model over the units (docs/g2p.md). train_g2p (train.h) makes it, pronounce (pronounce.h) uses it.
+// G2pModel is a grapheme-to-phoneme model as a file stores it (docs/g2p.md). It has the letters and phones of a
+// dictionary, the units that join them, and an n-gram model over the units. train_g2p (train.h) makes it, pronounce
+// (pronounce.h) uses it.
 #pragma once
 
 #include <cstdint>

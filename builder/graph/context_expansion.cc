@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The expansion walks junctions, the points between two phones. A junction is a place in the lexical graph, the phone before it
-// and the set of phones that may follow: the preceding HMM was chosen for exactly these right neighbours. So the right context
-// is guessed on entering a phone and kept by the junction after it. No phone has more copies than different HMMs.
+// The expansion walks junctions, the points between two phones. A junction is a position in the lexical graph, the
+// phone before it and the set of phones that may follow. The preceding HMM was chosen for exactly these right
+// neighbours. So the right context is guessed on entering a phone and kept by the junction after it. No phone has more
+// copies than different HMMs.
 //
 // The phrases of a class are unknown here: any phone may begin one, and any phone or silence may end it. So each use of a class
 // has ports for every preceding phone and every following one, whether or not the phrases need them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes H∘C∘(L∘G): gives every phone of the lexical graph the HMM for its neighbours, also across words, inserts silence and
-// fillers between words, and expands the HMMs to states.
+// Computes H∘C∘(L∘G). It gives every phone of the lexical graph the HMM for its neighbours, also across words. It
+// inserts silence and fillers between words, and expands the HMMs to states.
 #pragma once
 
 #include <vector>

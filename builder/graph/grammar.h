@@ -56,7 +56,7 @@ struct Vocabulary {
   std::function<bool(const std::string &)> pronounced;
   std::string dictionary;     // name of the dictionary, for messages
   bool drop_unknown = false;  // false: refuse the grammar and list the words
-  std::string remedy = "add them to the dictionary, check --case, or pass --drop-unknown";  // of a refused grammar
+  std::string remedy = "add them to the dictionary, check --case, or pass --drop-unknown";  // advice for a refused grammar
   std::vector<std::string> *dropped = nullptr;                                              // receives the dropped words
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads grammars in the XML form of the W3C's SRGS 1.0: rule, item with repeat, repeat-prob and weight, one-of, token, tag and
-// ruleref to rules of the same grammar, NULL and VOID. It refuses other grammars, GARBAGE, lexicons and DTMF.
+// Reads grammars in the XML form of the W3C's SRGS 1.0. It knows rule, item with repeat, repeat-prob and weight,
+// one-of, token and tag. A ruleref may name rules of the same grammar, NULL and VOID. It refuses other grammars,
+// GARBAGE, lexicons and DTMF.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ using Tags = std::vector<uint32_t>;  // symbols
 
 struct TaggedWord {
   uint32_t word = 0;  // symbol; 0: none
-  Tags tags;          // its own tags, or without a word those of the next word
+  Tags tags;          // its own tags, or without a word the next word's
 
   bool operator<(const TaggedWord &other) const { return std::tie(word, tags) < std::tie(other.word, other.tags); }
   bool empty() const { return word == 0 && tags.empty(); }

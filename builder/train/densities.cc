@@ -12,7 +12,7 @@
 namespace asr::train {
 namespace {
 
-// The rows of a lower triangle by columns: column c has the elements (c, c) ... (d - 1, c).
+// Returns the rows of a lower triangle by columns: column c has the elements (c, c) ... (d - 1, c).
 std::vector<double> by_columns(const std::vector<double> &triangle, size_t d) {
   std::vector<double> columns;
   columns.reserve(triangle.size());

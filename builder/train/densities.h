@@ -13,7 +13,8 @@ class Densities {
  public:
   Densities(const MixtureModel &model, const Mixture &mixture);  // both must outlive this
 
-  // The log-likelihood of the row under a row of weights; the shares of the Gaussians, which add up to 1, into *shares.
+  // Returns the log-likelihood of the row under a row of weights. Sets *shares to the Gaussians' shares, which add up
+  // to 1.
   double shares(const float *row, size_t weight_row, std::vector<double> *shares);
 
   // What a device sums with; valid as long as this.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds of expectation and maximisation over rows whose states, or shares of states, are known. The results have the same bits
-// for any number of threads and on any device: each mixture's rows are summed in pieces of fixed numbers, which are added in
-// order.
+// Rounds of expectation and maximisation over rows whose states, or shares of states, are known. The results have the
+// same bits for any number of threads and on any device. Each mixture's rows are summed in pieces of fixed numbers, which
+// are added in order.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace asr::train {
 
 class DeviceSums;
 
-constexpr uint32_t kNoState = 0xffffffffu;  // of a row that is left out
+constexpr uint32_t kNoState = 0xffffffffu;  // state of a row that is left out
 
 // All rows of the training data, and the state that each belongs to.
 struct TrainingRows {
@@ -37,11 +37,11 @@ struct Moments {
   std::vector<double> mean, variance;  // [n_dims]
 };
 
-// The moments of all rows that have a state.
+// Returns the moments of all rows that have a state.
 Moments moments_of(const TrainingRows &rows, ThreadPool *pool);
 
-// The statistics of every mixture, by number. full: second moments of all pairs of dimensions. `take` may be called on several
-// threads at once, once for a mixture, or twice with the same statistics if the rows' device fails.
+// Sums the statistics of every mixture, by number. full: second moments of all pairs of dimensions. `take` may be
+// called on several threads at once, once for a mixture, or twice with the same statistics if the rows' device fails.
 void sum_statistics(const TrainingRows &rows, const MixtureModel &model, bool full, ThreadPool *pool,
                     const std::function<void(size_t mixture, const Statistics &statistics)> &take);
 

@@ -103,7 +103,7 @@ class Estimator {
 }  // namespace
 
 std::vector<double> floor_of(const std::vector<double> &variance, double share) {
-  constexpr double kLeastVariance = 1e-10;  // of features that are constant
+  constexpr double kLeastVariance = 1e-10;  // floor for constant features
   std::vector<double> floor;
   floor.reserve(variance.size());
   for (const double value : variance) floor.push_back(std::max(value * share, kLeastVariance));

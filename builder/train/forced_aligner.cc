@@ -53,7 +53,7 @@ class ForcedAligner::Search {
     channel_ = {channel, device.api()->channel_end};
   }
 
-  // Adds the next rows to those to be scored, and an advance over them; nothing at the end.
+  // Adds the next rows to the rows to score, and an advance over them. Adds nothing at the end.
   void add(uint32_t n_dims, std::vector<float> *rows, std::vector<asr_advance_job> *advances) {
     const uint32_t n = std::min(kWindowFrames, job_->n_rows - n_done_);
     if (n == 0) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forced alignment: the state of each frame on the best path through the graph of what was said, or its shares of states in the
-// lattice of that graph. Scores and searches on a device, several utterances side by side.
+// Forced alignment: the state of each frame on the best path through the transcript's graph. A frame may have shares of
+// states in the lattice of that graph instead. Scores and searches on a device, several utterances side by side.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@
 namespace asr::train {
 namespace {
 
-// Turns `a` [n][n] into a diagonal matrix by rotations of two axes at a time (Jacobi's method), and the unit matrix `axes` into
-// its eigenvectors, a row each.
+// Turns `a` [n][n] into a diagonal matrix by rotations of two axes at a time (Jacobi's method). The unit matrix `axes`
+// becomes its eigenvectors, a row each.
 void diagonalise(std::vector<double> *a, std::vector<double> *axes, size_t n) {
   constexpr int kMostSweeps = 50;
   double *const m = a->data();

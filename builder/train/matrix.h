@@ -16,7 +16,7 @@ std::vector<double> inverse_of_factor(const std::vector<double> &factor, size_t 
 // The inverse of L, a lower triangle too.
 std::vector<double> inverse_triangle(const std::vector<double> &factor, size_t n);
 
-// Multiplies what is not on the diagonal.
+// Multiplies the values beside the diagonal.
 void scale_beside_diagonal(double *matrix, size_t n, double factor);
 
 // Draws a covariance's correlations towards others and keeps the share `own` of its own (equation T5). The others are
@@ -27,8 +27,8 @@ void shrink_correlations(const std::vector<double> &others, double own, std::vec
 // is useless, if it is singular.
 double invert_square(std::vector<double> *matrix, size_t n);
 
-// Changes the matrix to the one A with A - diag(floor) positive semi-definite that is nearest in likelihood (equation T4):
-// along no direction is the variance below the floor's.
+// Changes the matrix to the one A with A - diag(floor) positive semi-definite that is nearest in likelihood (equation
+// T4). In no direction is the variance below the floor's.
 void floor_covariance(std::vector<double> *matrix, const std::vector<double> &floor);
 
 }  // namespace asr::train

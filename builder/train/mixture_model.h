@@ -20,7 +20,7 @@ struct Mixture {
   std::vector<double> covariances;
   std::vector<double> weights;        // [n_rows][n_gaussians]; each row adds up to 1
   std::vector<double> occupancies;    // [n_gaussians]: frames that each was estimated from; 0 where it was not
-  std::vector<double> prior_weights;  // as weights: what states that share Gaussians began with; empty: they have no prior
+  std::vector<double> prior_weights;  // as weights: start weights of states that share Gaussians; empty: no prior
   size_t n_gaussians() const { return occupancies.size(); }
   size_t n_weight_rows() const { return weights.size() / occupancies.size(); }
 };
@@ -28,8 +28,8 @@ struct Mixture {
 // The Gaussians that have a covariance, or its correlations, in common.
 enum class CovarianceSharing {
   kNone,
-  kState,  // of a mixture: of a state and stream, or of a codebook that states share
-  kAll,    // of a stream
+  kState,  // within a mixture: of a state and stream, or of a codebook that states share
+  kAll,    // within a stream
 };
 
 struct MixtureModel {
@@ -44,7 +44,7 @@ struct MixtureModel {
 
   uint32_t n_states() const { return static_cast<uint32_t>(state_mixture.size() / streams.size()); }
   uint64_t n_gaussians() const;
-  uint64_t n_parameters() const;  // of means, covariances and weights
+  uint64_t n_parameters() const;  // counts means, covariances and weights
   size_t n_values(const Mixture &mixture) const { return streams[mixture.stream].dims.size(); }
   size_t covariance_size(const Mixture &mixture) const {
     const size_t d = n_values(mixture);
@@ -58,7 +58,7 @@ MixtureModel to_mixtures(const AcousticModel &model);
 // Throws ASR_BAD_FILE naming `source` where the numbers do not fit in float.
 AcousticModel to_acoustic_model(const MixtureModel &model, const std::string &source);
 
-// The model's Gaussians replaced by one for each group of states and stream, with the mean and variance [n_dims] given.
+// Replaces the model's Gaussians by one for each group of states and stream, with the mean and variance [n_dims] given.
 // groups: [n_states], numbers from 0 on without gaps.
 MixtureModel flat_start(const AcousticModel &model, const std::vector<uint32_t> &groups, const std::vector<double> &mean,
                         const std::vector<double> &variance);

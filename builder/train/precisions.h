@@ -10,8 +10,8 @@ namespace asr::train {
 // [d], or a lower triangle by rows. Throws ASR_BAD_FILE if a full precision is not positive definite.
 std::vector<double> read_covariance(const float *precision, size_t d, bool full);
 
-// Rounding to float must leave a full precision positive definite: the back ends factorise it. What is beside the diagonal
-// shrinks until it is. Empty if the covariance is far from it.
+// Rounding to float must leave a full precision positive definite: the back ends factorise it. Values beside the
+// diagonal shrink until it is. Empty if the covariance is far from it.
 std::vector<float> rounded_precision(std::vector<double> covariance, size_t d, bool full);
 
 }  // namespace asr::train

@@ -6,8 +6,8 @@
 namespace asr::train {
 namespace {
 
-// With one Gaussian for the states of a phone in any context, alignments from equal stretches settle within a few rounds; one
-// Gaussian needs no second round after an alignment.
+// With one Gaussian for the states of a phone in any context, alignments from equal stretches settle within a few
+// rounds. One Gaussian needs no second round after an alignment.
 constexpr uint32_t kTiedAlignments = 8;
 
 std::vector<uint32_t> sizes_of(const Recipe &recipe, uint32_t first) {

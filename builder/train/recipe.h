@@ -14,7 +14,7 @@ struct Recipe {
   bool tied = false;             // with flat: states of a phone keep Gaussians in common, whatever the context
   bool full = false;             // covariances
   bool semi_tied = false;        // diagonal covariances of features that an estimated transform makes
-  uint32_t n_gaussians = 0;      // of a mixture; 0: as the start has
+  uint32_t n_gaussians = 0;      // Gaussians of a mixture; 0: as the start has
   uint32_t n_rounds = 4;         // after an alignment
   uint32_t n_alignments = 2;     // with each number of Gaussians
   double variance_floor = 0.01;  // share of the variance of all data
@@ -22,10 +22,10 @@ struct Recipe {
   bool smooth_to_shared = true;  // towards the model's mean correlations instead of diagonals
   double weight_prior = 200;     // EstimateOptions
   double least_frames = 10;      // EstimateOptions
-  double beam = 1000;            // of forced alignment
+  double beam = 1000;            // beam of forced alignment
   double lattice_beam = 0;       // > 0: frames are shared among the states of a lattice
-  CovarianceSharing sharing = CovarianceSharing::kNone;  // of full covariances
-  bool shares_correlations = false;                      // and not variances
+  CovarianceSharing sharing = CovarianceSharing::kNone;  // sharing of full covariances
+  bool shares_correlations = false;                      // shares correlations and not variances
 };
 
 // An alignment and the rounds that follow it.

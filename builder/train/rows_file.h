@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of all training utterances in a file without a name, mapped into memory: the system keeps in memory what there is
-// room for, and nothing is left behind however the process ends.
+// The rows of all training utterances in a file without a name, mapped into memory. The system keeps as many rows in
+// memory as fit. No file is left behind however the process ends.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace asr::train {
 
 class RowsFile {
  public:
-  // The file takes room where `path` is; the name is used for a moment.
+  // The file takes disk space in the directory of `path`; its name exists for a moment only.
   RowsFile(const std::string &path, uint32_t n_dims);
   ~RowsFile();
   RowsFile(const RowsFile &) = delete;
   RowsFile &operator=(const RowsFile &) = delete;
 
-  // Adds all rows, or throws ASR_IO and has those from before: the next rows lie where these would have.
+  // Adds all rows. If it throws ASR_IO it has only the earlier rows, and the next ones take the offsets of these.
   void add(const float *rows, uint64_t n_rows);
   uint64_t n_rows() const { return n_rows_; }
   uint32_t n_dims() const { return n_dims_; }
@@ -28,8 +28,8 @@ class RowsFile {
   // All rows; after it none is added.
   const float *map();
 
-  // Turns every row x into A x, summed in double. `matrix`: A, [n_dims][n_dims]. Changes what map() points to. A full disk may
-  // leave a part of the rows turned.
+  // Turns every row x into A x, summed in double. `matrix`: A, [n_dims][n_dims]. Changes the rows of map(). A full disk
+  // may leave a part of the rows turned.
   void transform(const std::vector<double> &matrix, ThreadPool *pool);
 
  private:

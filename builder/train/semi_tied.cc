@@ -13,7 +13,7 @@ namespace asr::train {
 namespace {
 
 constexpr int kMostSweeps = 100, kUpdatesOfSweep = 10;
-constexpr double kLeastRise = 1e-5;  // of a sweep, in log-likelihood per frame
+constexpr double kLeastRise = 1e-5;  // least rise of a sweep, in log-likelihood per frame
 
 // a W a' of a lower triangle W.
 double variance_along(const double *a, const double *triangle, size_t d) {
@@ -104,8 +104,8 @@ class Solver {
   const size_t d_;
   const double all_frames_;
   std::vector<double> transform_, inverse_;   // [d][d]
-  std::vector<std::vector<double>> factors_;  // of each row's G; empty if it is not positive definite
-  std::vector<double> log_variances_;         // of each row: weighted sum over the Gaussians
+  std::vector<std::vector<double>> factors_;  // factor of each row's G; empty if it is not positive definite
+  std::vector<double> log_variances_;         // weighted sum of each row over the Gaussians
 };
 
 // New means and full covariances of a mixture's Gaussians, where enough frames say them.

@@ -20,8 +20,9 @@ struct WeightedCovariances {
 // The transform A [d][d] under which diagonal covariances fit best; |A| = 1. Without covariances it is the unit matrix.
 std::vector<double> semi_tied_transform(const WeightedCovariances &covariances, ThreadPool *pool);
 
-// Estimates the transform from rows of the model's present features, and turns means and variances into those of the new ones.
-// The model has diagonal covariances and one stream of all features in their order. The rows stay as they are.
+// Estimates the transform from rows of the model's present features, and converts means and variances to the new
+// features. The model has diagonal covariances and one stream of all features in their order. The rows stay as they
+// are.
 std::vector<double> make_semi_tied(const TrainingRows &rows, const EstimateOptions &options, ThreadPool *pool,
                                    MixtureModel *model);
 
@@ -30,7 +31,7 @@ bool may_be_semi_tied(const std::vector<GmmStream> &streams, uint32_t n_dims);  
 // Makes A the last step of the front end, after a transform that it may have.
 void append_transform(const std::vector<double> &matrix, FrontEnd *front_end);
 
-// The product of a matrix [d][d] and one of d rows.
+// Returns the product of a matrix [d][d] and one of d rows.
 std::vector<double> product(const std::vector<double> &left, const std::vector<double> &right, size_t d);
 
 }  // namespace asr::train

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full covariances, or their correlations, that several Gaussians have in common (equation T9): those of a mixture, or all of a
-// feature stream.
+// Full covariances, or their correlations, that several Gaussians have in common (equation T9): all of a mixture, or
+// all of a feature stream.
 #pragma once
 
 #include "builder/train/estimate.h"

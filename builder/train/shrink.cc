@@ -12,7 +12,7 @@
 namespace asr::train {
 namespace {
 
-// The weight of each covariance: the sum of its Gaussians' weights in all states.
+// Returns the weight of each covariance: the sum of its Gaussians' weights in all states.
 std::vector<double> weights_of_covariances(const AcousticModel &model) {
   std::vector<double> weights(model.precision_at.size());
   for (size_t cell = 0; cell < model.state_codebook.size(); ++cell) {
@@ -50,7 +50,7 @@ void shrink_covariances(double share, bool to_shared, const std::string &source,
     }
   }
   const std::vector<double> weights = weights_of_covariances(*model);
-  std::vector<std::vector<double>> means(model->streams.size());  // of correlations
+  std::vector<std::vector<double>> means(model->streams.size());  // mean correlations of each stream
   std::vector<double> sums(means.size());
   const auto dims = [&](size_t i) { return model->streams[stream_of[i]].dims.size(); };
   const auto covariance = [&](size_t i) {

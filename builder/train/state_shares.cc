@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kLeastShare = 1e-4;
 
-// The shares of a frame: those of a state are added, small ones left out, and the others scaled to add up to 1.
+// Appends the shares of a frame. Shares of one state are added, small ones left out, and the others scaled to add up to
+// 1.
 void append_frame(std::vector<StateShare> *frame, std::vector<StateShare> *all) {
   std::sort(frame->begin(), frame->end(), [](const StateShare &a, const StateShare &b) { return a.state < b.state; });
   const size_t first = all->size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shares that states have in the frames of a lattice (equation T0): a frame belongs to all states that paths of the lattice
-// have there, in proportion to the paths' probabilities.
+// The shares that states have in the frames of a lattice (equation T0). A frame belongs to all states that paths of the
+// lattice have there, in proportion to the paths' probabilities.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the rows that belong to a mixture: what the next Gaussians are estimated from (equation T2).
+// Sums over the rows that belong to a mixture. The next Gaussians are estimated from them (equation T2).
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ struct Statistics {
 
   // A row of features, with the shares of the Gaussians in it and its log-likelihood.
   void add(const float *row, size_t weight_row, const std::vector<double> &shares, double log_likelihood);
-  void add(const Statistics &other);  // of the same mixture
+  void add(const Statistics &other);  // adds statistics of the same mixture
 
   const Mixture &mixture;
   const std::vector<uint32_t> &dims;

@@ -55,8 +55,8 @@ AcousticModel Trainer::train(const AcousticModel &start, const Recipe &recipe, c
   return to_acoustic_model(model, source);
 }
 
-// The moments of the data are those of all rows; from a flat start those of the utterances that are long enough for their
-// words.
+// The moments of the data are taken over all rows. From a flat start, utterances too short for their words are left
+// out.
 MixtureModel Trainer::first_model(const AcousticModel &start, const Recipe &recipe) {
   rows_.shares.clear();
   if (recipe.flat) {
@@ -89,7 +89,7 @@ void Trainer::run(const TrainingStep &step, const Recipe &recipe, const std::str
   }
 }
 
-// Rows, model and variance floor become those of the new features.
+// Rows, model and variance floor are converted to the new features.
 void Trainer::estimate_transform(const Recipe &recipe, MixtureModel *model) {
   report(1, "estimating the transform");
   const std::vector<double> matrix = make_semi_tied(rows_, estimate_, pool_, model);

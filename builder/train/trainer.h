@@ -26,10 +26,10 @@ struct TrainingUtterance {
 
 struct RoundReport {
   size_t step = 0, n_steps = 0;  // from 1 on
-  uint32_t round = 0;            // from 1 on, of the step
+  uint32_t round = 0;            // round of the step, from 1 on
   uint64_t n_gaussians = 0;
   size_t n_left_out = 0;      // utterances
-  double log_likelihood = 0;  // of a frame, before the round
+  double log_likelihood = 0;  // mean per frame, before the round
 };
 
 struct TrainingReports {
@@ -37,7 +37,7 @@ struct TrainingReports {
   std::function<void(const RoundReport &)> round;
 };
 
-// The number of Gaussians of the largest codebook.
+// Returns the number of Gaussians of the largest codebook.
 uint32_t most_gaussians(const AcousticModel &model);
 
 class Trainer {
@@ -49,16 +49,16 @@ class Trainer {
   // Throws if no utterance can be aligned. `source` names the result in errors.
   AcousticModel train(const AcousticModel &start, const Recipe &recipe, const std::string &source);
 
-  // The features' new transform, [n_dims][n_dims]; empty if the recipe estimates none. It is the front end's last step
-  // (append_transform).
+  // Returns the features' new transform, [n_dims][n_dims]; empty if the recipe estimates none. It is the front end's
+  // last step (append_transform).
   const std::vector<double> &transform() const { return transform_; }
 
-  // The device that sums statistics; nullptr: the host does.
+  // Returns the device that sums statistics; nullptr: the host does.
   const DeviceSums *device_sums() const { return device_sums_.get(); }
 
-  // Why utterances were left out of the last alignment, by number.
+  // Returns the reasons why the last alignment left utterances out, by number.
   const std::map<size_t, std::string> &left_out() const { return left_out_; }
-  uint64_t n_rows() const { return rows_.n_used(); }  // of the others
+  uint64_t n_rows() const { return rows_.n_used(); }  // rows of the other utterances
 
  private:
   MixtureModel first_model(const AcousticModel &start, const Recipe &recipe);

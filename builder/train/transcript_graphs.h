@@ -18,12 +18,12 @@ class TranscriptGraphs {
  public:
   TranscriptGraphs(const HmmSet &set, Lexicon lexicon, GraphOptions options);  // the set must outlive this
 
-  // The first of the words that has no pronunciation, or "".
+  // Returns the first of the words that has no pronunciation, or "".
   std::string unknown_word(const Transcript &words) const;
 
   GraphData graph(const Transcript &words) const;
 
-  // The pdfs of the words' first pronunciations, one after another, with silence before and after.
+  // Returns the pdfs of the words' first pronunciations, one after another, with silence before and after.
   std::vector<uint32_t> states(const Transcript &words) const;
 
  private:
@@ -33,8 +33,8 @@ class TranscriptGraphs {
   const GraphOptions options_;
 };
 
-// Every state for an equal stretch of the frames, in their order: what training begins with where no model can align. Empty if
-// there are more states than frames.
+// Gives every state an equal stretch of the frames, in their order. Training begins with it if no model can align.
+// Empty if there are more states than frames.
 std::vector<uint32_t> equal_stretches(const std::vector<uint32_t> &states, uint64_t n_frames);
 
 }  // namespace asr::train

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each row of the transform has its own least-squares problem (Leggetter and Woodland 1995, Maximum Likelihood Linear
-// Regression for Speaker Adaptation of Continuous Density Hidden Markov Models).
+// Each row of the transform has its own least-squares problem. Source: Leggetter and Woodland 1995, Maximum Likelihood
+// Linear Regression for Speaker Adaptation of Continuous Density Hidden Markov Models.
 #include "core/adapt/mllr.h"
 
 #include <algorithm>

@@ -43,7 +43,8 @@ ResampleFilter::ResampleFilter(double in_hz, double out_hz) : in_(units(in_hz)),
   const uint64_t divisor = std::gcd(in_, out_);
   in_ /= divisor;
   out_ /= divisor;
-  const double stretch = std::max(1.0, static_cast<double>(in_) / static_cast<double>(out_));  // of the sinc, in samples
+  // Stretch of the sinc, in samples.
+  const double stretch = std::max(1.0, static_cast<double>(in_) / static_cast<double>(out_));
   const double cutoff = (1 + kPassband) / 2 / stretch;
   const double beta = 0.1102 * (kStopband_dB - 8.7);
   const double half_width = (kStopband_dB - 7.95) / (2.285 * M_PI * (1 - kPassband)) / 2 * stretch;

@@ -16,7 +16,7 @@ class Resampler {
  public:
   explicit Resampler(std::shared_ptr<const ResampleFilter> filter);  // nullptr: the output is the input
 
-  void feed(const float *samples, size_t n, std::vector<float> *out);  // appends what is ready to *out
+  void feed(const float *samples, size_t n, std::vector<float> *out);  // appends finished samples to *out
   void finish(std::vector<float> *out);                                // appends the rest; nothing may be fed after it
 
  private:

@@ -3,8 +3,8 @@
  * asr_backend.h - the contract of a back end: one C table that a plugin exports and the core calls.
  *
  * A back end computes; it knows no API handle, file format or word string. The core knows no vendor. Inputs are the plain
- * arrays of the *_view structs, so conventions of HTK, Kaldi or Sphinx never reach a back end. docs/backend.md tells how to
- * write one, samples/backend is one. The other headers asr_backend_*.h are extensions that it need not have.
+ * arrays of the *_view structs, so conventions of HTK, Kaldi or Sphinx never reach a back end. docs/backend.md explains
+ * how to write one, samples/backend is one. The other headers asr_backend_*.h are extensions that it need not have.
  *
  * PLUGINS  A plugin is a file libsenone_NAME.so that exports asr_backend_entry and no other symbol. It must load without its
  * hardware, which probe then reports as missing. It must not crash, throw, print, exit or touch signals.
@@ -14,8 +14,8 @@
  * marked [async] may return before the work is done; outputs are valid after wait(). Results are those of calls carried out in
  * order. Pointers are read during the call only, unless "until" says otherwise. Only where a comment allows it is one NULL.
  *
- * VERSIONS  The table and most structs begin with their size and only grow at the end; the size tells which members exist.
- * `abi` changes when that is not enough; the core refuses a table of another abi.
+ * VERSIONS The table and most structs begin with their size and only grow at the end; the size says which members
+ * exist. `abi` changes when that is not enough; the core refuses a table of another abi.
  */
 #ifndef SENONE_ASR_BACKEND_H
 #define SENONE_ASR_BACKEND_H
@@ -47,8 +47,9 @@ typedef enum asr_backend_capability {
   ASR_BACKEND_COMMON_PATH = 4,  /* ASR_WANTS_COMMON */
   ASR_BACKEND_PACKED_GRAPH = 8, /* asr_graph_view.packed is read in place; only the back end inside the library */
   /* Two advances run at a time: `advance` waits for the last but one, and for the last only if they share a channel.
-   * `lattices` may run on any thread, beside other slots and for different channels at once: for pieces at any time, and for
-   * whole lattices that the last job wanted, of channels in no running advance. It and best_paths then wait for no advance. */
+   * `lattices` may run on any thread, beside other slots and for different channels at once. Pieces may be asked for at
+   * any time. Whole lattices are those that the last job wanted, of channels in no running advance. `lattices` and
+   * best_paths then wait for no advance. */
   ASR_BACKEND_OVERLAPS = 16,
   ASR_BACKEND_PLP = 32,      /* asr_features_view.lpc_order */
   ASR_BACKEND_SELECTION = 64 /* asr_backend_options.n_best_gaussians */
@@ -69,7 +70,7 @@ typedef struct asr_backend_options {
   uint32_t model_bits; /* 16: it may halve its models and exceed the tolerance of docs/equations.md, G. 0 or 32: not */
   uint32_t small_rooms, cluster_blocks; /* 0 but in tests, which asr_backend_bench.h explains; may be ignored */
   uint32_t timeout_ms;       /* limit of device work, 0: none. After it all slots return ASR_DEVICE_LOST, and freeing leaks */
-  uint32_t n_best_gaussians; /* of a codebook that states share, mixed in a frame (G10); 0: all */
+  uint32_t n_best_gaussians; /* Gaussians of a shared codebook that a frame mixes (G10); 0: all */
 } asr_backend_options;
 
 /* ---- front end: 004_... (MFCC); equations F1-F8, F11 in docs/equations.md ----------------------------------------- */
@@ -241,9 +242,9 @@ typedef struct asr_backend_api {
   asr_status (*probe)(asr_backend_device_info *infos, size_t capacity, size_t *n_devices);
   asr_status (*open)(uint32_t index, const asr_backend_options *options, asr_backend_device **device);
   void (*close)(asr_backend_device *device); /* NULL is ignored. All that was loaded and begun on it has been freed */
-  const char *(*last_error)(void);           /* of the calling thread; valid until its next call */
+  const char *(*last_error)(void);           /* error of the calling thread; valid until its next call */
 
-  /* Load slots copy their arguments. A graph's arrays alone may be kept in use: they stay readable and unchanged until
+  /* Load slots copy their arguments. A graph's arrays alone may be kept in use. They stay readable and unchanged until
    * free_graph, unless load_graph sets *in_use (1 before the call) to 0. Slots that free ignore NULL. */
   asr_status (*load_features)(asr_backend_device *, const asr_features_view *, asr_backend_features **);
   void (*free_features)(asr_backend_features *);
@@ -266,9 +267,10 @@ typedef struct asr_backend_api {
    * job has host rows or no frames. A channel without surviving tokens stays so and skips its frames. */
   asr_status (*advance)(asr_backend_device *, asr_backend_acoustic *, const asr_advance_job *jobs, size_t n_jobs);
 
-  /* Returns the best paths of channels, each at most once, after the frames so far (waits for them): those of the tokens with
-   * the least cost or, with ASR_WANTS_FINAL and a token in a final state, with the least cost plus final cost among these.
-   * Ties: lower state number. After a failure each channel may be asked alone; one left half changed fails ever after. */
+  /* Returns the best paths of channels, each at most once, after the frames so far (waits for them). They end in the
+   * tokens with the least cost. With ASR_WANTS_FINAL and a token in a final state, final tokens count alone, by cost
+   * plus final cost. Ties: lower state number. After a failure each channel may be asked alone; one left half changed
+   * fails ever after. */
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                            asr_path *paths);
 
@@ -283,8 +285,8 @@ typedef struct asr_backend_api {
    * frames, repeated on every call. Other channels of an advance go on. */
   asr_status (*outcome)(asr_backend_device *, asr_backend_channel *);
 
-  /* Waits until at most n_left advances are running and, if n_left is 0, until all other async work is done. Reports what
-   * failed; a failure that is a channel's outcome may be left out. n_left is 0 without ASR_BACKEND_OVERLAPS. */
+  /* Waits until at most n_left advances are running and, if n_left is 0, until all other async work is done. Reports
+   * the failure; a failure that is a channel's outcome may be left out. n_left is 0 without ASR_BACKEND_OVERLAPS. */
   asr_status (*wait)(asr_backend_device *, uint32_t n_left);
 
   /* Returns the table of an extension, by the name that its header defines; NULL if the back end has none of this name. */

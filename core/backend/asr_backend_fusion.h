@@ -2,9 +2,9 @@
 /*
  * asr_backend_fusion.h - the extension "fusion" of a back end: rows of several models in score buffers become one.
  *
- * A device with memory of its own fuses there what it has scored, so that no scores are copied to the host. Without this
- * extension the core asks `score` for the scores and fuses them on the host. Rules of calls, threads and versions are those of
- * asr_backend.h. Equations G5 to G7 are in docs/equations.md.
+ * A device with memory of its own fuses its scores in that memory, so that no scores are copied to the host. Without
+ * this extension the core asks `score` for the scores and fuses them on the host. Rules of calls, threads and versions
+ * are those of asr_backend.h. Equations G5 to G7 are in docs/equations.md.
  */
 #ifndef SENONE_ASR_BACKEND_FUSION_H
 #define SENONE_ASR_BACKEND_FUSION_H
@@ -27,7 +27,7 @@ typedef enum asr_fuse_rule {
 
 typedef struct asr_fuse_term { /* one model of a fusion */
   asr_backend_acoustic *acoustic;
-  uint32_t first_row; /* of its score buffer */
+  uint32_t first_row; /* row in its score buffer */
   float weight;       /* positive; the sum of a job's weights is 1 */
 } asr_fuse_term;
 
@@ -44,8 +44,8 @@ typedef struct asr_fuse_job {
 typedef struct asr_backend_fusion_api {
   size_t size;
 
-  /* [async] Carries out the jobs. The rows of all terms and results are in score buffer `buffer`, 0 or 1, each of its model;
-   * those of the results in that of `to`. At most ASR_FUSE_MOST_TERMS models in a call, all with the states of `to`.
+  /* [async] Carries out the jobs. The rows of all terms are in score buffer `buffer`, 0 or 1, each of its model. The
+   * results are in the buffer of `to`. At most ASR_FUSE_MOST_TERMS models in a call, all with the states of `to`.
    * loglikes: out, all rows of that buffer afterwards, until wait; NULL: the host does not want them. */
   asr_status (*fuse)(asr_backend_device *, asr_backend_acoustic *to, const asr_fuse_job *jobs, size_t n_jobs, uint32_t buffer,
                      float *loglikes);

@@ -2,9 +2,9 @@
 /*
  * asr_backend_signals.h - the extension "signals" of a back end: samples become log-likelihoods in one step.
  *
- * A device with memory of its own can keep the cepstra, the rows of features and the scores of an utterance there, without
- * copies to the host. Without this extension the core calls `extract`, makes the rows itself, and calls `score`. Rules of
- * calls, threads and versions are those of asr_backend.h.
+ * A device with memory of its own can keep an utterance's cepstra, rows of features and scores there, without copies to
+ * the host. Without this extension the core calls `extract`, makes the rows itself, and calls `score`. Rules of calls,
+ * threads and versions are those of asr_backend.h.
  */
 #ifndef SENONE_ASR_BACKEND_SIGNALS_H
 #define SENONE_ASR_BACKEND_SIGNALS_H
@@ -56,7 +56,7 @@ typedef struct asr_signal_options {
   uint32_t normalise_live; /* 1: live normalisation */
   /* 1, and normalise_live 0: cepstra lose the mean of the whole signal, over the counted frames (F9, batch). The signal makes
    * no row before it ends, and has at most most_whole_frames frames. Only if these are not 0. signal_begin returns
-   * ASR_OUT_OF_MEMORY if the device has no room for so many frames of another signal. */
+   * ASR_OUT_OF_MEMORY if the device has no memory for so many frames of another signal. */
   uint32_t normalise_whole, reserved;
 } asr_signal_options;
 
@@ -96,9 +96,9 @@ typedef struct asr_backend_signals_api {
    * limited to finite floats, and rounded. transform: [n_dims][n_dims + 1]; NULL: none, as after signal_begin. */
   asr_status (*set_transform)(asr_backend_device *, asr_backend_signal *, const float *transform);
 
-  /* [async] Does what `step` does, and returns rows as they are before the signal's transform. rows[i] is for jobs[i]: out
-   * [n_rows][n_dims], until wait; NULL: not wanted, as for every job without a signal. With ASR_BACKEND_OVERLAPS, waiting for
-   * an advance that was issued after the step is enough. */
+  /* [async] Works like `step`, and returns rows as they are before the signal's transform. rows[i] is for jobs[i]: out
+   * [n_rows][n_dims], until wait; NULL: not wanted, as for every job without a signal. With ASR_BACKEND_OVERLAPS,
+   * waiting for an advance that was issued after the step is enough. */
   asr_status (*step_with_rows)(asr_backend_device *, asr_backend_features *, asr_backend_acoustic *, const asr_step_job *jobs,
                                float *const *rows, size_t n_jobs, uint32_t buffer);
 

@@ -47,8 +47,8 @@ std::string installed_plugin_directory() try {
   return "";
 }
 
-// Computed while the library is being loaded. A library loaded by a relative path knows no other name of its own. That path
-// becomes wrong once the program changes its directory.
+// Computed while the library is being loaded. A library loaded by a relative path knows no other name of its own. The
+// path becomes wrong once the program changes its directory.
 const std::string kInstalledDirectory = installed_plugin_directory();
 
 }  // namespace

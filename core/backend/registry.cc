@@ -17,7 +17,7 @@
 namespace asr {
 namespace {
 
-constexpr size_t kMostThreadLocalBytes = 16384;  // of a plugin; an error's sentence takes 4096
+constexpr size_t kMostThreadLocalBytes = 16384;  // limit for a plugin; an error's sentence takes 4096
 
 const std::vector<Backend> &process_backends() {
   const HeldLog held;  // other threads wait for `all` meanwhile

@@ -23,8 +23,8 @@ class Error : public std::runtime_error {
 // Throws Error with a printf-formatted sentence: fail(ASR_BAD_FILE, "%s: ...; do ...", path).
 [[noreturn]] void fail(asr_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// The error of a failed allocation, created when the library is loaded. Copies of an Error share its text, so throwing it
-// allocates no text.
+// Returns the error of a failed allocation, created when the library is loaded. Copies of an Error share its text, so
+// throwing it allocates no text.
 const Error &out_of_memory() noexcept;
 
 // Throws because the system could not start a thread; `who` names the part that wanted it.

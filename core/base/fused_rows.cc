@@ -24,7 +24,7 @@ float with_bits(int32_t bits) {
 
 // e^x for x <= 0, at least e^-87; relative error 2e-7, and exactly 1 for 0. x = n ln 2 + r, then the series to r^7 / 7!.
 inline float exp_nonpositive(float x) {
-  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: what is added to it is rounded to an integer
+  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: a sum with it is rounded to an integer
   constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
   x = x < -87.0f ? -87.0f : x;
   const float shifted = x * kLog2E + kRound;

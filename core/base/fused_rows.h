@@ -7,7 +7,7 @@
 
 namespace asr {
 
-constexpr float kFusedLogZero = -1e30f;  // log-likelihoods below it stand for -infinity
+constexpr float kFusedLogZero = -1e30f;  // log-likelihoods below it count as -infinity
 
 // rows: [n_models], of n states each. weights: their sum is 1. offsets: ln of each weight over the largest. `out` is
 // none of the rows.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// JsonText parses JSON texts of files. Two habits of nlohmann's values are dangerous with damaged files or little memory:
-// copying and printing recurse as deep as the value, and destroying a nested value allocates memory. So texts are parsed into
-// values of limited depth and destroyed level by level. The readers of bundles, front ends and recognised words use it.
+// JsonText parses JSON texts of files. Two habits of nlohmann's values are dangerous with damaged files or little
+// memory. Copying and printing recurse as deep as the value, and destroying a nested value allocates memory. So texts
+// are parsed into values of limited depth and destroyed level by level. The readers of bundles, front ends and
+// recognised words use it.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -195,9 +195,9 @@ Pages published(const std::string &directory, const std::string &key, size_t siz
 }
 
 // PassedNote is an empty file which says that a file passed the whole check. Its name identifies the file by the times of its
-// last changes. Nobody but the user and root can have written the file, and its last change was kTickOfTimes before the check
-// or earlier, so that a later change gives another name. Owners and times are true in file systems that may hold setuid
-// programs; others, such as FUSE's and those of plugged-in disks, may be another user's.
+// last changes. Nobody but the user and root can have written the file. Its last change was kTickOfTimes before the
+// check or earlier, so that a later change gives another name. Owners and times are true in file systems that may hold
+// setuid programs. Other file systems, such as FUSE's and plugged-in disks', may be another user's.
 class PassedNote {
  public:
   PassedNote(const InputFile &file, const std::string &directory, const std::string &key)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedCopy reads a file whole into immutable memory and checks it once for all its users: the engines of a process, and the
-// processes of a user. The reader of graph.bin uses it. docs/graph-file.md explains why a mapping of the file itself is unsafe.
+// SharedCopy reads a file whole into immutable memory and checks it once for all its users. These are the engines of a
+// process, and the processes of a user. The reader of graph.bin uses it. docs/graph-file.md explains why a mapping of
+// the file itself is unsafe.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tonality tells music and noise from speech by lines in the spectrum (E3 of docs/equations.md). Lines of music stay in place
-// for the length of a note, the harmonics of a voice move, and noise has no lines. VoiceActivity uses it.
+// Tonality separates music and noise from speech by lines in the spectrum (E3 of docs/equations.md). Lines of music
+// stay in place for the length of a note, the harmonics of a voice move, and noise has no lines. VoiceActivity uses it.
 #pragma once
 
 #include <complex>

@@ -26,7 +26,7 @@ class SpeakerModel {
   const AcousticModel &base() const { return *base_; }
   const AdaptedMeans &means() const { return means_; }
 
-  // Bell tells the engine's thread that a model has gone. The engine may be gone by then.
+  // Bell notifies the engine's thread that a model was freed. The engine may be gone by then.
   class Bell {
    public:
     explicit Bell(std::function<void()> ring) : ring_(std::move(ring)) {}

@@ -28,7 +28,7 @@ class AddedModel {
 
   const FeatureTables &tables() const { return tables_; }
 
-  // The model on a device of the engine, loaded by the first call. On the thread that calls that device.
+  // Returns the model on a device of the engine, loaded by the first call. On the thread that calls that device.
   ModelOnDevice on(const LoadedModel &place, Retired *retired);
 
  private:
@@ -44,7 +44,7 @@ class AddedModel {
   std::vector<Copy> copies_;               // one for the engine's device, one for its fallback
 };
 
-// `model` on the device of `place`; nullptr stands for the own model of `place`, which must outlive what is returned.
+// Returns `model` on the device of `place`; nullptr means the own model of `place`. `place` must outlive the result.
 ModelOnDevice on_device(AddedModel *model, const LoadedModel &place, Retired *retired);
 
 }  // namespace asr

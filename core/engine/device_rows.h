@@ -37,10 +37,10 @@ class DeviceRows final : public RowSource {
 
   const LoadedModel &model_;
   SpeakerTrack *const speaker_;                        // nullptr: none
-  std::shared_ptr<const FeatureTransform> transform_;  // of the signal now; nullptr: none
+  std::shared_ptr<const FeatureTransform> transform_;  // the signal's present transform; nullptr: none
   BackendPointer<asr_backend_signal> signal_;
   SignalFeed feed_;
-  asr_step_job job_{};  // of next_frames()
+  asr_step_job job_{};  // job of next_frames()
 };
 
 }  // namespace asr

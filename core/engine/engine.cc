@@ -11,8 +11,8 @@
 namespace asr {
 namespace {
 
-// Loads the unwinder now, by taking a back trace. Otherwise the C library loads it when an exception first passes through it,
-// out of std::call_once, and ends the process if there is no memory for that.
+// Loads the unwinder now, by taking a back trace. Otherwise the C library loads it when an exception first passes
+// through it, out of std::call_once. It ends the process if there is no memory for that.
 void find_unwinder() {
   void *frame = nullptr;
   backtrace(&frame, 1);

@@ -14,7 +14,7 @@ namespace asr {
 
 class FusedModels {
  public:
-  // Loads what the device does not have yet.
+  // Loads the models that the device does not have yet.
   FusedModels(const FusionOptions &options, const LoadedModel &place, Retired *retired);
   // One model alone, for rows of the front end of `place`.
   FusedModels(std::shared_ptr<asr_backend_acoustic> acoustic, const LoadedModel &place);
@@ -31,7 +31,7 @@ class FusedModels {
     uint32_t n_dims;
   };
   const std::vector<Model> &models() const { return models_; }
-  // The front end of one of the models.
+  // Returns the front end of one of the models.
   size_t front_end_of(const asr_backend_acoustic *acoustic) const;
 
   // Rows of a step that cost about as much as a plain stream's window_frames, so that other streams do not wait long.

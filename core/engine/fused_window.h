@@ -25,9 +25,10 @@ class FusedWindow {
   // Adds the next n rows of a stream that one model scores which is not the engine's own.
   void add(std::shared_ptr<FusedModels> model, const float *rows, size_t n, size_t first_row, size_t n_states);
 
-  // Returns whether the device can fuse a stream's rows: by a rule of single frames, among whose models is the engine's own.
+  // Returns whether the device can fuse a stream's rows: the rule must concern single frames, and the engine's own
+  // model must be among the models.
   static bool suits_device(const FusedModels &models, const LoadedModel &place);
-  // Adds the next n rows of such a stream, but for those of the engine's own model. They are rows first_row ... of its score
+  // Adds the next n rows of such a stream for all models but the engine's own. They are rows first_row ... of its score
   // buffer, which the results replace.
   void add_on_device(std::shared_ptr<FusedModels> models, const RowSource &rows, size_t n, size_t first_row,
                      const LoadedModel &place);
@@ -55,7 +56,7 @@ class FusedWindow {
   struct Part {
     std::shared_ptr<FusedModels> models;
     size_t first_row, n_rows;
-    std::vector<Place> places;          // of each model's scores; kUnused for those that the stream no longer needs
+    std::vector<Place> places;          // place of each model's scores; kUnused if the stream no longer needs them
     std::vector<const float *> scores;  // at these places, once they are made
   };
   struct DevicePart {

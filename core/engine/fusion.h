@@ -24,24 +24,25 @@ class Fusion {
   // At most kMostModels weights.
   Fusion(FusionSettings settings, size_t n_states);
 
-  // Begins an utterance. is_silent: [n_states], whether a state is silence's; frames of silence tell nothing of the models.
+  // Begins an utterance. is_silent: [n_states], whether a state is silence's; frames of silence do not count for the
+  // weights.
   void begin(std::vector<bool> is_silent);
 
   size_t n_models() const { return settings_.weights.size(); }
-  // Whether the model's log-likelihoods are still needed.
+  // Returns true if the model's log-likelihoods are still needed.
   bool uses(size_t model) const { return !selected_ || *selected_ == model; }
 
   // Fuses the next n_rows rows: loglikes[model] is [n_rows][n_states], nullptr where uses(model) was false before the call;
   // `out` is [n_rows][n_states].
   void combine(const float *const *loglikes, size_t n_rows, float *out);
 
-  // The rule if a frame's fusion does not depend on frames before it; its weights do not change then.
+  // Returns the rule if a frame's fusion does not depend on frames before it; its weights do not change then.
   std::optional<FusionRule> rule_of_frames() const {
     const bool is_fixed = settings_.rule != FusionRule::kFollow && settings_.rule != FusionRule::kSelect;
     return is_fixed ? std::optional(settings_.rule) : std::nullopt;
   }
 
-  // The models' weights in the frame combined last; their sum is 1.
+  // Returns the models' weights in the frame combined last; their sum is 1.
   const std::vector<float> &weights() const { return weights_; }
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream's choice of acoustic models: the models by name, as the user asks for them, and resolved to what the engine has.
+// A stream's choice of acoustic models: the models by name, as the user asks for them, and resolved to the engine's
+// models.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct FusionRequest {
   double follow_s = 1, select_s = 1;
 };
 
-// The models of a stream; nullptr stands for the engine's own model. Does not change.
+// The models of a stream; nullptr means the engine's own model. Does not change.
 struct FusionOptions {
   struct Model {
     std::shared_ptr<AddedModel> model;
@@ -29,7 +30,7 @@ struct FusionOptions {
   std::vector<Model> models;
   std::vector<std::shared_ptr<AddedModel>> front_ends;  // a model of each front end; no two of them are equal
 
-  // Whether all rows are those of the engine's own model.
+  // Returns true if all rows belong to the engine's own model.
   bool has_own_rows_only() const { return front_ends.size() == 1 && front_ends[0] == nullptr; }
 };
 

@@ -30,10 +30,10 @@ class LoadedGraph {
     return phone < is_silent_phone_.size() && is_silent_phone_[phone];
   }
 
-  // By state of the acoustic model, whether any transition of silence leads to it.
+  // Returns, by state of the acoustic model, whether any transition of silence leads to it.
   const std::vector<bool> &silent_states() const { return is_silent_state_; }
 
-  // The graph on the model's device, loaded by the first call. On the thread that calls that device.
+  // Returns the graph on the model's device, loaded by the first call. On the thread that calls that device.
   std::shared_ptr<asr_backend_graph> on(const LoadedModel &model, Retired *retired);
 
  private:

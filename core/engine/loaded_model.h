@@ -25,7 +25,7 @@ struct EngineOptions {
   uint32_t max_lanes = 8, window_frames = 32;
   uint32_t n_threads = 0;  // 0: one per core
   uint32_t device_timeout_ms = 60000;
-  uint32_t model_bits = 32, n_best_gaussians = 0;  // of models on the device: see asr_engine_config
+  uint32_t model_bits = 32, n_best_gaussians = 0;  // options of models on the device: see asr_engine_config
 
   uint32_t n_workers() const { return n_threads > 0 ? n_threads : n_usable_cores(); }
 };
@@ -34,8 +34,8 @@ struct EngineOptions {
 template <typename Object>
 using BackendPointer = std::unique_ptr<Object, void (*)(Object *)>;
 
-// The model of a bundle on a device, which must outlive what is returned. read_acoustic_model() throws if the rows of the front
-// end are not the model's.
+// Load the model of a bundle on a device, which must outlive the results. read_acoustic_model() throws if the rows of
+// the front end are not the model's.
 BackendPointer<asr_backend_features> load_features(const Device &device, const FeatureTables &tables);
 BackendPointer<asr_backend_acoustic> load_acoustic(const Device &device, const AcousticView &model);
 AcousticModel read_acoustic_model(const Bundle &bundle);
@@ -59,20 +59,22 @@ class LoadedModel {
   asr_backend_acoustic *acoustic() const { return acoustic_.get(); }
 
   bool overlaps() const { return !is_split() && device_.has(ASR_BACKEND_OVERLAPS); }
-  // The slots that convert samples to log-likelihoods in one step, for searches of the same device; nullptr if the device does
-  // not for this front end.
+  // The slots that convert samples to log-likelihoods in one step, for searches of the same device. nullptr if the
+  // device does not for this front end.
   const asr_backend_signals_api *signals() const { return signals_; }
-  // Whether signals() has the slots for speakers; and most frames of a signal that it normalises as a whole, perhaps 0.
+  // Return whether signals() has the slots for speakers, and the most frames of a signal that it normalises as a whole,
+  // perhaps 0.
   bool transforms_signals() const {
     return signals_ != nullptr && signals_->size >= offsetof(asr_backend_signals_api, most_whole_frames);
   }
   uint32_t most_whole_frames() const {
     return signals_ != nullptr && signals_->size >= sizeof(asr_backend_signals_api) ? signals_->most_whole_frames : 0;
   }
-  // The slot that fuses scores of several models on the device, for searches of the same device; nullptr if it has none.
+  // Returns the slot that fuses scores of several models on the device, for searches of the same device; nullptr if it
+  // has none.
   const asr_backend_fusion_api *fusion() const { return fusion_; }
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }
-  uint32_t n_states() const { return n_states_; }  // of the acoustic model: length of a row of log-likelihoods
+  uint32_t n_states() const { return n_states_; }  // states of the acoustic model: length of a row of log-likelihoods
   uint32_t n_lanes() const { return n_lanes_; }    // channels in an advance
   double frame_shift_s() const { return bundle_.front_end.shift_samples / bundle_.front_end.sample_rate_hz; }
 

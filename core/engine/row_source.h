@@ -29,9 +29,9 @@ class RowSource {
   void end();
   bool has_ended() const { return ended_; }
 
-  // Describes frames whose cepstra the device can compute now (at most a window) for a front end of the stream's models; false
-  // if there are none. Call extracted() after it did: it returns the state of live normalisation after these frames, or nullptr
-  // where none is kept.
+  // Describes frames whose cepstra the device can compute now, at most a window, for a front end of the stream's
+  // models. Returns false if there are none. Call extracted() after it did: it returns the state of live normalisation
+  // after these frames, or nullptr where none is kept.
   virtual bool next_extract(size_t /*front_end*/, asr_extract_job *) { return false; }
   virtual const LiveMeanState *extracted(size_t /*front_end*/) { return nullptr; }
 

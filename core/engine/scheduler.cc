@@ -373,7 +373,7 @@ void Scheduler::give_up_device() {
   given_up_ = true;
   try {
     model_.wait(0);          // so that no running work reads the windows
-  } catch (const Error &) {  // of the loss
+  } catch (const Error &) {  // the loss is known
   }
   if (take_over_) spare_ = take_over_(reason);
   std::lock_guard lock(mutex_);

@@ -11,8 +11,8 @@
 // A stream's failure is recorded where it happens and handled at the end of a step.
 //
 // A failed allocation is the failure of its stream, or of its window. Lists of a step's streams have capacity for max_lanes
-// from the start, queues of streams are links in them, and a stream has its last events from its start. So every stream reaches
-// its end.
+// from the start, and queues of streams are links in them. A stream has its last events from its start. So every stream
+// reaches its end.
 //
 // Once the device is lost, it gets no further work. All its streams end with the reason, or go to the scheduler of the engine's
 // fallback, which decodes them from the start of their audio. From then on this thread only passes streams on.
@@ -142,7 +142,7 @@ class Scheduler {
       fail_window(window, current_error());
     }
   }
-  // Whether a call for many streams failed so that one for each of them tells which of them it is.
+  // Returns true if a call for many streams may have failed for one of them. One call for each stream then finds it.
   static bool may_be_one_stream(asr_status status) { return status != ASR_OK && status != ASR_DEVICE_LOST; }
   void fail_window(const Window &window, const Error &error) noexcept;
   void fail_stream(const StreamPointer &stream, const Error &error) noexcept;
@@ -176,8 +176,8 @@ class Scheduler {
   Scheduler *spare_ = nullptr;                                // takes the streams of a lost device
   bool given_up_ = false;
   ThreadPool team_;
-  std::vector<std::optional<Error>> failures_;  // of for_each_apart
-  // Scratch of extract, and of complete and what it calls.
+  std::vector<std::optional<Error>> failures_;  // failures of for_each_apart
+  // Scratch of extract, and of complete and its callees.
   Streams extracting_, partial_, checked_, last_, last_with_lattice_;
   std::vector<asr_extract_job> jobs_;
   std::vector<asr_backend_channel *> channels_;

@@ -6,7 +6,7 @@
 
 namespace asr {
 
-// Posts the events of the streams in an advanced window, and ends those whose audio has all been advanced.
+// Posts the events of the streams in an advanced window. Ends streams whose audio has all been advanced.
 void Scheduler::complete(Window *window) {
   for (const Part &part : window->parts) {
     if (!part.stream->is_decoding()) continue;
@@ -64,7 +64,7 @@ asr_path Scheduler::best_path(asr_backend_channel *channel, uint32_t wants) {
   return path;
 }
 
-// Returns the bit that asks for the arcs which no later path changes, if the device can tell them.
+// Returns the bit that asks for the arcs which no later path changes, if the device can find them.
 uint32_t Scheduler::wants_common() const { return model_.searcher().has(ASR_BACKEND_COMMON_PATH) ? ASR_WANTS_COMMON : 0; }
 
 EventPointer Scheduler::pause_event(Stream *stream, const asr_path &path, bool is_pause) {

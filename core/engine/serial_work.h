@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SerialWork runs the jobs of one stream on a pool of threads: one after the other, in order, in parallel with those of other
-// streams.
+// SerialWork runs the jobs of one stream on a pool of threads: one after the other, in order, in parallel with other
+// streams' jobs.
 #pragma once
 
 #include <functional>

@@ -200,7 +200,7 @@ bool Speaker::estimate(const Said &said, const StopToken &stop) {
   return true;
 }
 
-// Returns true if the warp changed. Of equally likely warps, the one nearest 1 is taken.
+// Returns true if the warp changed. Among equally likely warps, the one nearest 1 is taken.
 bool Speaker::choose_warp() {
   float warp = 1;
   {

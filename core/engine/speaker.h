@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speaker is shared by streams. It holds sums and samples of the speech that SpeakerTrack adds, and estimates from them the
-// warp of the frequency axis, the transform of features and that of means. Any thread may call.
+// Speaker is shared by streams. It holds sums and samples of the speech that SpeakerTrack adds. From them it estimates
+// the warp of the frequency axis, the transform of features and the transform of means. Any thread may call.
 #pragma once
 
 #include <memory>
@@ -42,7 +42,7 @@ class Speaker {
   uint32_t n_dims() const { return model_->model.n_dims; }
   bool suits(const Bundle &bundle) const { return bundle.files.at("acoustic.bin").checksum == model_->checksum; }
 
-  // Selects what adapt() estimates. n_warps: 0, 11 or 21.
+  // Selects the estimates of adapt(). n_warps: 0, 11 or 21.
   void set_methods(bool fmllr, bool mllr, size_t n_warps);  // throws ASR_UNSUPPORTED if the front end cannot be warped
   bool searches_warps() const;
   bool adapts_means() const;  // estimates a model, or has one
@@ -62,9 +62,9 @@ class Speaker {
   // Moves the means by a transform of their dimensions, or of none. Throws if it moves one far out of range.
   void set_mean_transform(FeatureTransform transform);
 
-  // As SpeechSample::add, from a stream with this warp; rows far outside the model's range do not count.
+  // Works like SpeechSample::add, from a stream with this warp; rows far outside the model's range do not count.
   void add(const std::vector<float> &rows, const std::vector<uint32_t> &states, float warp);
-  // As WarpScorer.
+  // Works like WarpScorer.
   void add_sound(const std::vector<float> &samples, const std::vector<uint32_t> &states, bool normalises,
                  const StopToken &stop);
 

@@ -20,7 +20,6 @@ class SpeakerTrack {
   // rows are fed. normalises: whether rows lose a mean.
   SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool learns, uint32_t shift_samples, bool normalises);
 
-  bool keeps_sound() const { return keeps_sound_; }
   bool uses_means() const { return uses_means_; }  // utterances may have a model of the speaker's
 
   void begin_utterance(AdaptedModels *models);  // uses the speaker's current transform and model
@@ -31,16 +30,16 @@ class SpeakerTrack {
   // Keeps the utterance's next rows. Returns them transformed, valid until the next call or as long as `rows`.
   const float *take(const float *rows, size_t n);
 
-  // For rows that the device makes and transforms: the utterance's transform, or nullptr; whether more of its rows are to be
-  // kept; and the next rows that are, untransformed.
+  // For rows that the device makes and transforms. transform() is the utterance's, or nullptr. keeps_rows() is true
+  // while rows are still kept. keep() takes the next ones, untransformed.
   const std::shared_ptr<const FeatureTransform> &transform() const { return transform_; }
   bool keeps_rows() const { return learns_ && n_kept() < kMostUtteranceRows; }
   void keep(const float *rows, size_t n);
 
-  // The model that scores the utterance's rows; nullptr: the engine's own.
+  // Returns the model that scores the utterance's rows; nullptr: the engine's own.
   const std::shared_ptr<FusedModels> &model() const { return model_; }
 
-  // states: of each row, or kNoState. Probably wrong results are not learned.
+  // states: state of each row, or kNoState. Probably wrong results are not learned.
   void learn(const asr_event &final, uint64_t first_frame, const std::vector<uint32_t> &states, const StopToken &stop);
 
   bool is_due() const { return speaker_->is_due(); }
@@ -55,15 +54,15 @@ class SpeakerTrack {
   const float warp_;
   const bool learns_;
   const uint32_t shift_samples_;
-  std::shared_ptr<const FeatureTransform> transform_;  // of the utterance; nullptr: none
-  std::shared_ptr<FusedModels> model_;                 // of the utterance
+  std::shared_ptr<const FeatureTransform> transform_;  // transform of the utterance; nullptr: none
+  std::shared_ptr<FusedModels> model_;                 // model of the utterance
   std::vector<float> said_;                            // its rows, untransformed, as many as a speaker keeps
-  std::vector<float> transformed_;                     // those of the last take()
+  std::vector<float> transformed_;                     // rows of the last take()
   const bool normalises_, keeps_sound_, uses_means_;
   std::vector<float> sound_;  // consecutive samples of the utterance, as many as are worth looking at
   std::vector<float> later_;  // the newest samples after these, of which the next utterance may be
   uint64_t sound_begin_ = 0;  // the first of sound_, counted as n_samples_; a multiple of shift_samples_
-  uint64_t n_samples_ = 0;    // of the stream, so far
+  uint64_t n_samples_ = 0;    // samples of the stream, so far
 };
 
 }  // namespace asr

@@ -17,7 +17,7 @@ constexpr size_t kMinFrames = 8;     // fewer are not worth a step, unless the a
 const Error *const g_reset = new Error(ASR_CANCELLED, "the stream was reset by asr_reset; what was not finished is dropped");
 const Error *const g_closed = new Error(ASR_INVALID_STATE, "the stream was closed");
 
-// Its results take longer: they must not hold up those of other streams.
+// Its results take longer: they must not hold up other streams' results.
 bool searches_warps(const StreamOptions &options) {
   return options.speaker && options.learns && options.speaker->searches_warps();
 }

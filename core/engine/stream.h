@@ -79,15 +79,16 @@ class Stream : public std::enable_shared_from_this<Stream> {
   PathTail tail(const asr_path &path) const;
   void post_speech_start(const PathTail &tail);
   bool is_heard() const { return reserve_[ASR_EVENT_SPEECH_START] == nullptr; }
-  // For asr_cancel_utterance: the first frame kept; whether the utterance began before that; its end without a result.
+  // Parts of asr_cancel_utterance: the first frame kept; whether the utterance began before it; its end without a
+  // result.
   uint64_t kept_frame() const { return (cancelled_values_ + frame_values_ - 1) / frame_values_; }
   bool is_utterance_cancelled() const { return kept_frame() > utterance_frame_; }
   void drop_utterance(const LoadedModel &model);
-  // For asr_set_graph. An utterance not yet heard at the frame of a choice is checked there, and begins again with the chosen
-  // graph if it has no words. Until then it may take this many rows.
+  // For asr_set_graph. An utterance not yet heard at the frame of a choice is checked at that frame. It begins again
+  // with the chosen graph if it has no words. Until then it may take this many rows.
   bool is_to_choose() const { return utterance_ && !is_heard() && choices_.next_frame() <= next_frame_; }
   size_t n_frames_to_choice() const;
-  Boosts take_boosts();  // of the ended utterance
+  Boosts take_boosts();  // boosts of the ended utterance
   void post_endpoint() noexcept;
   void post_result(EventPointer final) noexcept;    // FINAL, and END unless an utterance follows
   void post_failure(const Error &reason) noexcept;  // ERROR and END; feeding throws the reason from now on
@@ -106,7 +107,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // again, else from the intake. fill_rows(): moves input to rows_, as far as a window needs it; returns whether there was any.
   size_t take(float *values, size_t n);
   void add_to_rows(const float *values, size_t n);
-  void learn(const asr_event &final, const std::vector<uint32_t> &states);  // of each row of the result's path, or kNoState
+  // `states` has the state of each row of the result's path, or kNoState.
+  void learn(const asr_event &final, const std::vector<uint32_t> &states);
   Sound sound() const;  // sound of the utterance; empty if results are not compared with the background
   bool fill_rows();
   bool fill_rows_by_gate();
@@ -121,7 +123,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void drop_rows(size_t n, const LoadedModel &model);
   bool speech_begins() const { return next_frame_ >= utterance_frame_ && gate_->speech_begins_at(next_frame_); }
   void pass_mark();
-  void forget_history(size_t n_margin_frames) noexcept;  // of earlier utterances
+  void forget_history(size_t n_margin_frames) noexcept;  // drops the history of earlier utterances
   void begin_again() noexcept;  // forgets the decoding, so that another scheduler can repeat it from the history
   bool is_decoding() const { return utterance_ && !failure_ && !dropping_; }
   bool makes_rows() const { return rows_ && !ended_ && !failure_ && !dropping_; }
@@ -164,16 +166,16 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::optional<SpeechGate> gate_;       // if background is not decoded; like rows_, but it outlives a lost device
   std::unique_ptr<RowSource> rows_;      // from the first visit to the end
   std::optional<SoundTrack> sound_;      // as rows_, where results may be compared with the background
-  std::optional<SpeakerTrack> speaker_;  // where there is one
+  std::optional<SpeakerTrack> speaker_;  // nullopt: no speaker
   std::shared_ptr<FusedModels> fusion_;  // as rows_, where models are fused
-  uint64_t next_frame_ = 0;              // of the rows
-  uint64_t utterance_frame_ = 0;         // that the utterance begins with
-  std::shared_ptr<LoadedGraph> graph_;   // of the utterance, from its first beginning on
+  uint64_t next_frame_ = 0;              // number of the next frame of the rows
+  uint64_t utterance_frame_ = 0;         // first frame of the utterance
+  std::shared_ptr<LoadedGraph> graph_;   // graph of the utterance, from its first beginning on
   std::optional<Utterance> utterance_;   // from its first visit, or where speech begins, to its end
-  std::optional<uint64_t> end_at_;       // where the utterance ends because asr_end_utterance says so
+  std::optional<uint64_t> end_at_;       // frame at which asr_end_utterance ends the utterance
   bool begins_at_mark_ = false;          // the utterance before ended so
   bool awaits_check_ = false;            // no row is taken before the window under way has shown whether the utterance ends
-  bool choosing_ = false;                // that window is to show whether it takes another graph
+  bool choosing_ = false;                // this window decides whether the utterance takes another graph
   bool closing_ = false;                 // the utterance has ended
   bool restarting_ = false;              // the utterance takes another graph, and begins again
   bool dropping_ = false;                // it was cancelled, or begins again, and ends with this step

@@ -40,19 +40,19 @@ struct StreamOptions {
   std::optional<double> pre_roll_s;        // unset: everything is decoded, also background
   // Results with a higher out_of_grammar are rejected. Unset: the graph's; below 0: results are not compared.
   std::optional<float> reject_threshold;
-  std::shared_ptr<const FusionOptions> fusion;  // of acoustic models; nullptr: the engine's own model alone
-  std::shared_ptr<LoadedGraph> background;      // of the engine; nullptr: it has none
+  std::shared_ptr<const FusionOptions> fusion;  // options for fusing acoustic models; nullptr: the engine's own model alone
+  std::shared_ptr<LoadedGraph> background;      // background graph of the engine; nullptr: it has none
   std::shared_ptr<Speaker> speaker;             // whose rows they are; nullptr: nobody's
-  bool adapts = false;                          // the speaker, between utterances
-  bool learns = true;                           // what is said is kept for the speaker
+  bool adapts = false;                          // adapts the speaker between utterances
+  bool learns = true;                           // keeps the rows of utterances for the speaker
   std::function<void(EventPointer)> callback;   // empty: events are polled
 
-  // True if results may be compared with the background.
+  // Returns true if results may be compared with the background.
   bool compares() const { return background != nullptr && reject_threshold.value_or(0) >= 0; }
   bool is_audio() const { return input == ASR_INPUT_INT16 || input == ASR_INPUT_FLOAT; }
 
-  // How a front end normalises. The mean of a whole endless stream is known when it is too late, and partial results are wanted
-  // while audio is fed: a front end that asks for it is live then.
+  // Returns the kind of normalisation of a front end. The mean of a whole endless stream is known too late, and partial
+  // results are wanted while audio is fed. So a front end that asks for this mean is live then.
   CmnKind cmn_of(const FrontEnd &front_end) const {
     if (cmn) return *cmn;
     const bool wants_live = endpoint || (partial_interval_ms > 0 && !front_end.cmn_variance);
@@ -64,7 +64,7 @@ struct StreamOptions {
     if (!fusion) return action(own);
     for (const auto &model : fusion->front_ends) action(model ? model->tables().front_end() : own);
   }
-  // Whether the mean of a model is that of all audio.
+  // Returns true if a model's mean is taken over all audio.
   bool is_batch(const FrontEnd &own) const {
     bool result = false;
     for_each_front_end(own, [&](const FrontEnd &front_end) { result = result || cmn_of(front_end) == CmnKind::kBatch; });

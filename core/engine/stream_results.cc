@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events and results of a stream: what the scheduler's thread posts, and the jobs of the pool that make results.
+// Events and results of a stream: the events that the scheduler's thread posts, and the jobs of the pool that make
+// results.
 #include "core/engine/scheduler.h"
 #include "core/engine/stream.h"
 #include "core/lattice/from_backend.h"

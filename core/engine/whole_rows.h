@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// WholeRows has the device make the rows of a stream that is normalised as a whole, if the device has room and the stream is
-// short enough. It keeps the samples, from which the host makes the rows once the stream has become too long. Made by
-// make_row_source().
+// WholeRows has the device make the rows of a stream that is normalised as a whole. The device must have memory for it,
+// and the stream must be short enough. It keeps the samples, from which the host makes the rows once the stream has
+// become too long. Made by make_row_source().
 #pragma once
 
 #include <optional>

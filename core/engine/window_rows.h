@@ -32,12 +32,14 @@ class WindowRows {
   // them, or log-likelihoods.
   Place add_features(const float *rows, size_t n, SpeakerTrack *speaker);
   Place add_loglikes(const float *rows, size_t n);
-  // Adds the rows of a job of the device's step, whatever its first_row. Needs no memory. returns_rows: of a signal only.
+  // Adds the rows of a job of the device's step; its first_row is ignored. Needs no memory. returns_rows: of a signal
+  // only.
   Place add_step(asr_step_job job, bool returns_rows = false) noexcept;
   // Adds n rows of features, of each of the source's front ends, whose log-likelihoods are to be fused.
   Place add_fused(std::shared_ptr<FusedModels> models, const RowSource &source, size_t n);
 
-  // Issues the scoring. The scores are there once the device has been awaited; those that the host fuses, after combine().
+  // Issues the scoring. The scores are valid once the device has been awaited, and scores that the host fuses after
+  // combine().
   void score();
   bool is_fused_here() const { return fused_.has_host_parts(); }
   size_t n_fused_parts() const { return fused_.n_scored_parts(); }
@@ -58,11 +60,11 @@ class WindowRows {
   const uint32_t buffer_;
   std::vector<float> features_, loglikes_;  // rows of the host, of n_dims, of n_states
   FusedWindow fused_;                       // whose results are among the log-likelihoods, or replace rows of the score buffer
-  std::vector<asr_step_job> steps_;         // what is scored, in the order of its rows
-  std::vector<bool> returns_;               // of each step, whether its rows come to the host
+  std::vector<asr_step_job> steps_;         // scored jobs, in the order of their rows
+  std::vector<bool> returns_;               // flag of each step: its rows come to the host
   std::vector<float> returned_;             // rows of the score buffer, if any step's come; only grows
-  std::vector<float *> returned_to_;        // of each step; NULL: its rows do not come
-  uint32_t n_rows_ = 0;                     // of the score buffer
+  std::vector<float *> returned_to_;        // rows of each step; NULL: its rows do not come
+  uint32_t n_rows_ = 0;                     // rows of the score buffer
   std::vector<float> scores_;               // the score buffer on the host, if another device searches; only grows
 };
 

@@ -27,7 +27,7 @@ constexpr double kMostFrames = 1e9, kMostValue = 1e12;
 
 static_assert(sizeof(Header) + 2 * sizeof(double) * kMostMel + sizeof(uint64_t) <= kMostStateBytes);
 
-// Models with the same cepstra share states, whatever follows the cepstra.
+// Models with the same cepstra share states, even if their later steps differ.
 uint64_t cepstra_checksum(FrontEnd f) {
   const FrontEnd none;
   f.cmn = none.cmn;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// FeatureTables computes a back end's tables in double from a FrontEnd. For cepstra (asr_features_view) these are the window,
-// the mel bands for a list of VTLN warp factors, and the cosine transform with lifter, or for PLP the tables of linear
-// prediction. The tables from cepstra to rows follow. Equations F2, F4, F5, F7, F8 and F11 of docs/equations.md.
+// FeatureTables computes a back end's tables in double from a FrontEnd. For cepstra (asr_features_view) these are the
+// window, the mel bands for a list of VTLN warp factors, and the cosine transform with lifter. For PLP the tables of
+// linear prediction take the transform's part. The tables from cepstra to rows follow. Equations F2, F4, F5, F7, F8 and
+// F11 of docs/equations.md.
 #pragma once
 
 #include <cstdint>

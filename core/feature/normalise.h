@@ -27,7 +27,7 @@ class Normaliser {
   void release_waiting(std::vector<float> *out);  // live normalisation only: uses the current mean
   void finish(std::vector<float> *out);
 
-  // The state of live normalisation after the frames pushed so far; nullptr for other kinds and running means.
+  // Returns the state of live normalisation after the frames pushed so far; nullptr for other kinds and running means.
   const LiveMeanState *live_state() const { return live_ ? &live_->state() : nullptr; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SignalFeed frames one stream's samples for a device that makes the rows itself (`step`), and tells which rows it can make. It
-// is the counterpart of FeaturePipeline, which makes rows on the host; DeviceRows uses it. Rows do not depend on how the
-// samples were cut into calls.
+// SignalFeed frames one stream's samples for a device that makes the rows itself (`step`), and knows which rows it can
+// make. It is the counterpart of FeaturePipeline, which makes rows on the host; DeviceRows uses it. Rows do not depend
+// on how the samples were cut into calls.
 //
 //   feed.add_samples(samples, n);                            // or finish()
 //   feed.next_frames(&job); job.n_rows = feed.ready_rows();  // or fewer

@@ -25,12 +25,12 @@ struct GraphParts {
 // These functions check everything they read and throw ASR_NOT_FOUND or ASR_BAD_FILE with the part and the field.
 GraphParts read_graph_parts(const Bundle &bundle);     // from a bundle whose senone.json was read
 GraphParts read_graph_parts(const std::string &path);  // from a bundle or an archive
-// The phone loop against which results are compared; its words are phones. Unset if the bundle has none.
+// Returns the phone loop against which results are compared; its words are phones. Unset if the bundle has none.
 std::optional<GraphParts> read_background_parts(const Bundle &bundle);
 GraphParts read_graph_archive(const void *bytes, size_t n_bytes, const std::string &source);
 
-// Throws ASR_UNSUPPORTED unless the graph was made for the HMMs of this model or, if one of the two does not list them, for its
-// acoustic.bin. Throws ASR_BAD_FILE if the number of states differs.
+// Throws ASR_UNSUPPORTED unless the graph was made for the HMMs of this model. If one of the two does not list them,
+// acoustic.bin counts. Throws ASR_BAD_FILE if the number of states differs.
 void check_made_for(const GraphParts &parts, const Bundle &model, uint32_t n_states);
 
 // Returns an archive of a graph for the model of a bundle, which was read with its list of files.

@@ -244,7 +244,7 @@ asr_status Graph::load(const asr_backend_api &api, bool packed, asr_backend_devi
   return status;
 }
 
-// The view of the graph without its arrays.
+// Returns the view of the graph without its arrays.
 asr_graph_view Graph::counts() const {
   asr_graph_view view{};
   view.size = sizeof(view);

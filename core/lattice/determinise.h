@@ -25,9 +25,9 @@ struct Determinised {
 };
 
 // The result has one path for every word sequence whose best path costs at most lattice_beam more than the overall best. It has
-// the costs and transition-ids of that best path. Every arc of the result lies on such a path. Among paths of equal total cost,
-// the one with the lower graph cost is best, then the one with the lower transition-id at the first difference of the
-// alignments. Costs are exact except for one rounding of each arc, to 2^-50 of the largest sum on a path.
+// the costs and transition-ids of that best path. Every arc of the result lies on such a path. Among paths of equal
+// total cost, the one with the lower graph cost is best. Then the lower transition-id at the first difference of the
+// alignments decides. Costs are exact except for one rounding of each arc, to 2^-50 of the largest sum on a path.
 //
 // Word sequences are found in the order of their costs. A search that reaches max_work or max_bytes therefore still returns all
 // sequences within a narrower beam (`beam`), always including the best. If it reaches a limit before the best is complete, it

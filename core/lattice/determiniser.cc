@@ -9,9 +9,9 @@
 // that lead here. Subsets that do not differ in the rest are one state of the result.
 //
 // A lattice may come in pieces. A subset waits for the next piece if paths without a word lead from it to the states that end
-// the piece. Of earlier pieces only the states that waiting subsets can reach are kept.
+// the piece. Earlier pieces keep only the states that waiting subsets can reach.
 //
-// Costs too large for exact sums make estimates differ by rounding, so that the search may spread over ways of equal cost
+// Costs too large for exact sums make estimates differ by rounding. The search may then spread over ways of equal cost
 // before one of them is complete. Then, and whenever memory runs out that early, only the best path is followed.
 #include "core/lattice/determiniser.h"
 

@@ -35,15 +35,16 @@ void Determiniser::keep_best_path(const PreparedLattice &lattice, uint32_t open)
   follow_best_path(start(), open);
 }
 
-// Returns the best path from one of the waiting subsets to an end or, if the lattice goes on, to an open state. Of equally good
-// open states the first one counts: paths between open states belong to the next piece, so the others may only seem as good.
+// Returns the best path from one of the waiting subsets to an end or, if the lattice goes on, to an open state. The
+// first of equally good open states counts. Paths between open states belong to the next piece, so the others may only
+// seem as good.
 Determiniser::BestPath Determiniser::find_best_path(uint32_t open) const {
   const Lattice &lattice = lattice_->lattice;
   struct Way {
     double cost = kNoEnd.graph;
     uint32_t from = kNone;  // kNone: the path begins with an element
     uint64_t arc = 0;       // arc from there, or the element
-    uint32_t subset = 0;    // of the element
+    uint32_t subset = 0;    // subset of the element
   };
   std::vector<Way> ways(lattice.n_states());
   for (const uint32_t number : waiting_) {

@@ -8,8 +8,8 @@
 //   distance(state, q) = sum over arcs into it of (posterior of arc / posterior of state) * distance(arc, q)
 //
 // An average of least distances is at least the least of averages. So the distance at the end is an upper bound of the expected
-// errors, and it is exact if paths do not meet. Going back from the end, the share of the paths that took each choice is passed
-// on to the choice's source, and accumulated for each slot.
+// errors, and it is exact if paths do not meet. A walk back from the end finds the share of the paths that took each
+// choice. The share is passed on to the choice's source, and accumulated for each slot.
 #include "core/lattice/confusion_network.h"
 
 #include <algorithm>

@@ -69,7 +69,7 @@ class KaldiLatticeReader::Source {
 
   // ---- both forms
 
-  // Returns false for a cost that stands for "no path".
+  // Returns false for a cost that means "no path".
   bool is_path(const LatticeCost &cost) const {
     const auto possible = [](double x) { return !std::isnan(x) && x != -kNoEnd.graph; };
     if (!possible(cost.graph) || !possible(cost.acoustic)) fail_here("a cost is not a number; the file is damaged");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two forms of a lattice. The engine converts a back end's raw lattice (asr_raw_lattice) to a Lattice, and determinise()
-// converts that to a CompactLattice, from which all results for users are made. Costs are negated natural logarithms. Graph
-// costs (with word insertion costs) and acoustic costs (unscaled) are always separate.
+// The two forms of a lattice. The engine converts a back end's raw lattice (asr_raw_lattice) to a Lattice, and
+// determinise() converts that to a CompactLattice. All results for users are made from it. Costs are negated natural
+// logarithms. Graph costs (with word insertion costs) and acoustic costs (unscaled) are always separate.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,9 @@ struct CompactArc {
   Alignment alignment;
 };
 
-// A word-level lattice. From determinise() it is deterministic: a state has at most one arc per word, so a word sequence has at
-// most one path, with its best alignment. State 0 is the start; a lattice without states is empty (no path).
+// A word-level lattice. From determinise() it is deterministic: a state has at most one arc per word. So a word
+// sequence has at most one path, with its best alignment. State 0 is the start; a lattice without states is empty (no
+// path).
 struct CompactLattice {
   struct End {
     LatticeCost cost = kNoEnd;

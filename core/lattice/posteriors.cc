@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kLogZero = -std::numeric_limits<double>::infinity();
 
-// Returns a log-probability that can be summed along any path; zero if the cost stands for "no path".
+// Returns a log-probability that can be summed along any path; zero if the cost means "no path".
 double log_weight(const LatticeCost &cost, double acoustic_scale) {
   constexpr double kMost = 1e290;
   if (!std::isfinite(cost.graph) || !std::isfinite(cost.acoustic)) return kLogZero;

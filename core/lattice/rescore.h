@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces the language model of a lattice: subtracts the costs of the decoding graph's model from its paths and adds those of
-// another. For `senone lattice rescore` and asr_boost.
+// Replaces the language model of a lattice: subtracts the costs of the decoding graph's model from its paths, and adds
+// another model's. For `senone lattice rescore` and asr_boost.
 #pragma once
 
 #include <cstddef>

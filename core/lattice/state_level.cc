@@ -8,8 +8,8 @@
 namespace asr {
 namespace {
 
-// Expander numbers the states of the result: after each state of the source, the states inside the chains of its arcs, then
-// those of its end.
+// Expander numbers the states of the result. Behind each state of the source come the states inside the chains of its
+// arcs, then the states of its end.
 class Expander {
  public:
   explicit Expander(const CompactLattice &source) : source_(source) { number_states(); }

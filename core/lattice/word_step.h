@@ -51,8 +51,8 @@ class WordStep {
   uint32_t word() const { return arcs_[first_].word; }
   double estimate() const { return estimate_; }  // total cost of the best complete path that goes on with the word
 
-  // Before next_word() the following functions describe the paths to the source states of the next words' arcs, and to the
-  // state where the best way ends. After it they describe the paths that end with an arc of the word.
+  // Before next_word() the following functions describe paths. These lead to the source states of the next words' arcs,
+  // and to the state where the best way ends. After it they describe the paths that end with an arc of the word.
   const LatticeCost &cost() const { return cost_; }  // common part: cost of the best path
   uint32_t n_ids() const { return n_ids_; }          // length of the common part
   void append_ids(uint32_t from, std::vector<uint32_t> *ids) const { append_ids(chain_[n_ids_], from, ids); }

@@ -65,8 +65,8 @@ struct HmmSet {
   std::vector<Transition> transitions;
   uint32_t n_pdfs = 0;
 
-  // False if transitions lead to pdfs that no HMM here has, because the source's context tree was not imported. Such a model
-  // needs a graph made for the source; none can be built.
+  // Returns false if transitions lead to pdfs that no HMM here has, because the source's context tree was not imported.
+  // Such a model needs a graph made for the source; none can be built.
   bool knows_contexts() const;
   uint32_t find_phone(const std::string &name) const;  // kNoPhone if not found
   void validate(const std::string &source) const;

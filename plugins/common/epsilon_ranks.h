@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The epsilon rank of a state ("The lattice" in docs/search.md) is the number of arcs of the longest path of epsilon arcs that
-// ends in it. The graphs of back ends that make lattices use it.
+// The epsilon rank of a state counts the arcs of the longest path of epsilon arcs that ends in it ("The lattice" in
+// docs/search.md). The graphs of back ends that make lattices use it.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mixtures in the form that tensor cores score: score = constant + sum_k weight_k phi_k(x), where phi are the features and
-// their products. Gaussians are in tiles of 8, the columns of an mma. Both factors are split into two fp16 numbers, hi and lo;
-// hi lo + lo hi + hi hi is the product with a relative error of 2^-22. gmm_tensor_pack.h packs them.
+// their products. Gaussians are in tiles of 8, the columns of an mma. Both factors are split into two fp16 numbers, hi
+// and lo. Their product is hi lo + lo hi + hi hi, with a relative error of 2^-22. gmm_tensor_pack.h packs them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace asr {
 
-constexpr uint32_t kTensorWarps = 8;  // of a block of threads
+constexpr uint32_t kTensorWarps = 8;  // warps of a block of threads
 
 // The number of warps that share a stretch of the model, each with its own rows, and the rows per warp. The number of rows
 // determines both.

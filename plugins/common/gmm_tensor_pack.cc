@@ -130,8 +130,8 @@ TensorPacker::Expanded TensorPacker::expand(const asr_gmm_codebook &codebook, ui
   return expanded;
 }
 
-// Rounds the weights of a diagonal Gaussian to one fp16 number each. It keeps the mean, to the precision of fp16, and the score
-// at the mean, so that the error grows with the distance from the mean.
+// Rounds the weights of a diagonal Gaussian to one fp16 number each. It keeps the mean, to the precision of fp16, and
+// the score at the mean. So the error grows with the distance from the mean.
 void TensorPacker::halve(Expanded *expanded) const {
   const auto rounded = [](double value) { return double(half_value(half_bits(float(value)))); };
   for (size_t i = 0; i + 1 < expanded->weights.size(); i += 2) {

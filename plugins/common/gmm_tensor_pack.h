@@ -11,9 +11,10 @@
 
 namespace asr {
 
-// Packed tiles or blocks of tiles, and the indices at which a stretch may begin. A tile of the diagonal kernel in memory: for
-// each 16 values of k, {hi, hi, lo, lo} of 32 lanes, for a last 8 values {hi, lo} of 32 lanes; then TileInfo. A block of the
-// expanded kernel: for each step of 16 values of k, for each of 8 tiles, {hi, hi, lo, lo} of 32 lanes.
+// Packed tiles or blocks of tiles, and the indices at which a stretch may begin. A tile of the diagonal kernel in
+// memory has {hi, hi, lo, lo} of 32 lanes for each 16 values of k. Then come {hi, lo} of 32 lanes for a last 8 values,
+// and TileInfo. A block of the expanded kernel: for each step of 16 values of k, each of 8 tiles has {hi, hi, lo, lo}
+// of 32 lanes.
 struct TensorPack {
   uint32_t n_steps = 0;  // steps of 8 values of k (diagonal) or 16 (expanded)
   std::vector<uint32_t> fragments;

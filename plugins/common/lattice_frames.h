@@ -16,7 +16,7 @@ namespace asr {
 struct LatticeLink {
   uint32_t source, destination;
   uint32_t arc;
-  float cost;  // of the path through it, less that of the destination's token
+  float cost;  // cost of the path through it, less that of the destination's token
   float acoustic_cost;
 };
 
@@ -62,7 +62,7 @@ class LatticeFrames {
   // Fills the next settled piece and forgets it; leaves the lattice as it is if there is none.
   void take_piece(asr_raw_lattice *piece);
 
-  // Lowers the extra costs of tokens that epsilon links leave to those of the paths through these links.
+  // Lowers the extra costs of tokens that epsilon links leave, to the costs of paths through these links.
   static void follow_back(const std::vector<LatticeLink> &epsilon, std::vector<float> &extra);
 
  private:
@@ -70,7 +70,7 @@ class LatticeFrames {
   // Piece is a settled piece that has not been taken.
   struct Piece {
     size_t last;      // its last frame
-    Extra end_extra;  // of that frame's tokens, when the piece was settled
+    Extra end_extra;  // extra costs of that frame's tokens, when the piece was settled
   };
   std::vector<Extra> extra_costs(size_t n_frames, const Extra &end_extra) const;
   void make_arrays(const std::vector<Extra> &extra, size_t n_closed);
@@ -84,7 +84,7 @@ class LatticeFrames {
   size_t first_frame_ = 0, n_settled_ = 0;
   std::vector<Piece> pieces_;
 
-  std::vector<std::vector<uint32_t>> state_of_;  // of the last output: by frame and token, kNoState if left out
+  std::vector<std::vector<uint32_t>> state_of_;  // states of the last output: by frame and token, kNoState if left out
   std::vector<uint32_t> frame_of_;
   std::vector<float> final_costs_;
   std::vector<uint64_t> arc_begin_;

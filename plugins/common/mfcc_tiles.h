@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filter banks in the form that tensor cores use: spectra of 256 bins times a matrix of 8 bands per tile, which keeps only
-// chunks of 16 bins with weights. The MFCC kernels for 512 samples, cuda/kernels/mfcc_512.cu and ocl/kernels/mfcc_512.cl, use
-// them.
+// Filter banks in the form that tensor cores use. Spectra of 256 bins are multiplied by a matrix of 8 bands per tile,
+// which keeps only chunks of 16 bins with weights. The MFCC kernels for 512 samples, cuda/kernels/mfcc_512.cu and
+// ocl/kernels/mfcc_512.cl, use them.
 //
 // Bins and weights are sums of two bf16 numbers. A word holds a pair of these, the first in the low half. Chunk c has eight
 // pairs; its pair s is bin 32 (c / 2) + 8 (c % 2) + s and the bin 16 further.
@@ -36,8 +36,8 @@ constexpr uint32_t mfcc_n_tiles(uint32_t n_mel) { return (n_mel + 15) / 16 * 2; 
 // Returns the banks of all warps one after the other, *bank_fours each: tiles, parts, weights.
 std::vector<MfccFour> make_mfcc_banks(const asr_features_view &view, uint32_t *bank_fours);
 
-// Returns the cosine transform of base-2 logarithms, [n_ceps / 8][n_mel / 16][32]. Four 4 g + t is for cepstrum g of 8, and for
-// bands 2 t, 2 t + 1 of 16 and the two bands 8 further, as pairs of fp16 halves: high, high, low, low.
+// Returns the cosine transform of base-2 logarithms, [n_ceps / 8][n_mel / 16][32]. Four 4 g + t is for cepstrum g of 8,
+// and for bands 2 t, 2 t + 1 of 16 and the two bands 8 further. It has pairs of fp16 halves: high, high, low, low.
 std::vector<MfccFour> make_mfcc_dct(const asr_features_view &view);
 
 }  // namespace asr

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions with which every back end packs an acoustic model for its kernels: the parameters of a Gaussian in double, the
-// centre of the features, and states sorted into blocks by mixture size. They are called when a model is loaded.
+// Functions with which every back end packs an acoustic model for its kernels. They give a Gaussian's parameters in
+// double, the centre of the features, and states sorted into blocks by mixture size. They are called when a model is
+// loaded.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace asr {
 
-// The codebook of a state in a feature stream, and the log weights of the codebook's Gaussians in the state.
+// Return the codebook of a state in a feature stream, and the log weights of the codebook's Gaussians in the state.
 inline uint32_t codebook_number(const asr_acoustic_view &view, uint32_t state, uint32_t stream) {
   return view.state_codebook[size_t{state} * view.n_streams + stream];
 }

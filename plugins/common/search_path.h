@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SearchPath is a channel's best path on the host, for back ends whose trace is on a device: its listed arcs, and its cost,
-// summed in double from the start. Settled steps, which all paths share, are added once. The later steps, which the next frames
-// may change, are added anew for every best path.
+// SearchPath is a channel's best path on the host, for back ends whose trace is on a device. It has the path's listed
+// arcs, and its cost, summed in double from the start. Settled steps, which all paths share, are added once. The later
+// steps, which the next frames may change, are added anew for every best path.
 #pragma once
 
 #include <cstddef>

@@ -45,7 +45,7 @@ class SignalProgress {
 
   // Sets the transform of later rows [n_dims][n_dims + 1], or none if NULL. The device gets it with the next job.
   void set_transform(const float *transform);
-  // The transform that the device has not got, in the kernels' layout; empty: none.
+  // Returns the transform that the device has not got, in the kernels' layout; empty: none.
   const std::vector<float> &new_transform() const { return new_transform_; }
   void forget_new_transform() noexcept { new_transform_.clear(); }
 
@@ -59,12 +59,12 @@ class SignalProgress {
   uint32_t n_frames_ = 0, n_rows_ = 0;
 };
 
-// Assigns slots of a device's memory to signals. Signals that end leave theirs to those that begin.
+// Assigns slots of a device's memory to signals. New signals get the slots of ended ones.
 class SignalSlots {
  public:
   std::unique_ptr<SignalProgress> begin(const DynamicsNumbers &numbers, uint32_t n_warps, const asr_signal_options &options);
   void end(std::unique_ptr<SignalProgress> signal) noexcept;
-  // Slots ever given out: of all signals, and of those that are normalised as a whole.
+  // Slots ever given out: for all signals, and for signals that are normalised as a whole.
   uint32_t n() const { return all_.n; }
   uint32_t n_wholes() const { return wholes_.n; }
 
@@ -86,7 +86,7 @@ uint32_t check_step(const DynamicsNumbers &numbers, uint32_t n_model_dims, const
 
 // PlainRows is the rows that a step returns to the host, without the signals' own transforms.
 struct PlainRows {
-  std::vector<uint32_t> first_rows;  // of each job, or kNowhere; empty: no job's rows are wanted
+  std::vector<uint32_t> first_rows;  // first row of each job, or kNowhere; empty: no job's rows are wanted
   std::vector<Piece<float>> pieces;  // on the host, in the order of the rows
   size_t n_floats = 0;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Staging copies between many pieces of pageable host memory and one array of a device, through two pinned buffers in turn: one
-// is filled or emptied while the other is transferred. It is for back ends whose device has its own memory.
+// Staging copies between many pieces of pageable host memory and one array of a device, through two pinned buffers in
+// turn. One is filled or emptied while the other is transferred. It is for back ends whose device has its own memory.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// In-place complex Fourier transform of many signals at once, one per vector lane: radix-4 passes by decimation in frequency,
-// and one radix-2 pass if the length is not a power of 4. mfcc_block.cc compiles it for each instruction set.
-// Element k of the array x is 2 vectors, real and imaginary; MfccTables::position is the order of the results.
+// In-place complex Fourier transform of many signals at once, one per vector lane. It makes radix-4 passes by
+// decimation in frequency, and one radix-2 pass if the length is not a power of 4. mfcc_block.cc compiles it for each
+// instruction set. Element k of the array x is 2 vectors, real and imaginary; MfccTables::position is the order of the
+// results.
 #if defined(SENONE_CPU_FFT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SENONE_CPU_FFT_INL_H_
 #undef SENONE_CPU_FFT_INL_H_

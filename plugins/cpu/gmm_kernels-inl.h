@@ -47,7 +47,7 @@ HWY_INLINE V exp2_nonpositive(V v) {
 HWY_INLINE V log2_positive(V v) {
   const hn::RebindToSigned<D> integers;
   const auto bits = hn::BitCast(integers, v);
-  const auto exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(integers, 0x3f3504f3)));  // of v / sqrt(1/2)
+  const auto exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(integers, 0x3f3504f3)));  // exponent of v / sqrt(1/2)
   const V m = hn::BitCast(kTag, hn::Sub(bits, hn::ShiftLeft<23>(exponent)));
   const V one = hn::Set(kTag, 1.0f);
   const V t = hn::Div(hn::Sub(m, one), hn::Add(m, one));
@@ -124,8 +124,8 @@ HWY_INLINE void add_scores(const float *score, size_t n_scores, size_t n_frames,
   }
 }
 
-// GaussianKernels::mixtures. Scores wait in the L1 cache until a chunk of Gaussians is complete: many exponentials in a row
-// fill the processor's pipelines, one after each Gaussian does not.
+// GaussianKernels::mixtures. Scores wait in the L1 cache until a chunk of Gaussians is complete. Many exponentials in a
+// row fill the processor's pipelines. One after each Gaussian does not.
 template <class Kernel>
 HWY_INLINE void score_mixtures(const void *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames,
                                float *loglike) {

@@ -4,7 +4,7 @@
 //
 // Scores inside are base-2 logarithms, so that exponentials need no scaling. A vector of Gaussians has one Gaussian a lane, L
 // lanes. Its parameters are floats, or halves if the model is halved; constants and a triangle's offsets are always floats.
-// Every frame goes through the same operations in the same order, whatever the other frames of the call.
+// Every frame goes through the same operations in the same order, independent of the other frames of the call.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ constexpr size_t full_bytes(size_t n_dims, size_t number_bytes) {
 }
 
 struct ChosenGaussian {
-  uint32_t gaussian;  // of the codebook
+  uint32_t gaussian;  // number in the codebook
   float relative;     // 2^(score - best)
 };
 
@@ -48,13 +48,13 @@ struct SharedKernels {
   // Sets best[t] = max_k score[k][t] and relative[k][t] = 2^(score - best), both in the layout of `scores`.
   void (*relative)(const float *score, size_t n_vectors, size_t n_frames, float *best, float *relative);
   // L mixtures of n_gaussians shared Gaussians: loglike[n_frames][L] = ln sum_k weight[k][L] relative[k][t] + best[t] +
-  // weight_shift[L], where weights are linear, the largest of a mixture 1, and weight_shift is its base-2 logarithm. If a
-  // sum is too small to be trusted, its loglike is +inf and the result is true.
-  // next_weight: the weights of the next mixtures, to prefetch them; or the same pointer.
+  // weight_shift[L]. Weights are linear, the largest of a mixture is 1, and weight_shift is its base-2 logarithm. If a
+  // sum is too small to be trusted, its loglike is +inf and the result is true. next_weight: the weights of the next
+  // mixtures, to prefetch them; or the same pointer.
   bool (*mix)(const float *weight, const float *weight_shift, const float *next_weight, size_t n_gaussians,
               const float *relative, const float *best, size_t n_frames, float *loglike);
-  // Sets chosen[n_frames][n_chosen] to the Gaussians with the largest relative values of a frame, and these values. Of equal
-  // values the first wins. n_chosen is less than n_gaussians.
+  // Sets chosen[n_frames][n_chosen] to the Gaussians with the largest relative values of a frame, and these values. The
+  // first of equal values wins. n_chosen is less than n_gaussians.
   void (*choose)(const float *relative, size_t n_gaussians, size_t n_frames, size_t n_chosen, ChosenGaussian *chosen);
   // Does the same as mix() for the chosen Gaussians alone.
   bool (*mix_chosen)(const float *weight, const float *weight_shift, const float *next_weight, const ChosenGaussian *chosen,

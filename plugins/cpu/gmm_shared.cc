@@ -48,8 +48,8 @@ HWY_INLINE bool store_mixed(V sum, const float *weight_shift, float best, float 
   return !hn::AllFalse(kTag, lost);
 }
 
-// Mixes frames t ... t + kFrames - 1 of mix(). Meanwhile it prefetches `next_weight`, the weights of the next L states: all
-// weights together are larger than the L2 cache, and their rows are too short for the processor's own prefetcher.
+// Mixes frames t ... t + kFrames - 1 of mix(). Meanwhile it prefetches `next_weight`, the weights of the next L states.
+// All weights together are larger than the L2 cache, and their rows are too short for the processor's own prefetcher.
 template <size_t kFrames>
 HWY_INLINE bool mix_frames(const float *weight, const float *weight_shift, const float *next_weight, size_t n_gaussians,
                            const float *relative, const float *best, size_t n_frames, float *loglike) {
@@ -87,7 +87,7 @@ bool mix(const float *weight, const float *weight_shift, const float *next_weigh
 
 // The relative values of one frame: values are compared by their bits, whose order is the same for numbers from 0 to 1.
 struct FrameValues {
-  const float *relative;  // of the codebook's first vector
+  const float *relative;  // first vector of the codebook's values
   size_t stride, n_gaussians;
 
   size_t n_vectors() const { return (n_gaussians + hn::Lanes(kTag) - 1) / hn::Lanes(kTag); }

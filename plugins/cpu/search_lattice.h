@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SearchLattice holds the links of a channel that makes lattices, as "The lattice" in docs/search.md defines them. Search adds
-// the links of every frame. Links that cannot be in the final lattice are removed every few frames, so memory is that of the
-// lattice so far and of these few frames.
+// the links of every frame. Links that cannot be in the final lattice are removed every few frames. So memory holds the
+// lattice so far and these few frames.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ class SearchLattice {
  public:
   SearchLattice(const SearchGraph &graph, float lattice_beam) : lattice_(graph, lattice_beam), pdf_mask_(graph.pdf_mask()) {}
 
-  // Adds the frame of `tokens` with the links of scratch: emitting links from the preceding frame's tokens, for the row of
-  // log-likelihoods, and epsilon links within the frame.
+  // Adds the frame of `tokens` with the links of scratch. These are emitting links from the preceding frame's tokens,
+  // for the row of log-likelihoods, and epsilon links within the frame.
   void add_frame(const std::vector<Token> &tokens, const SearchScratch &scratch, const std::vector<float> &loglike);
 
   // See LatticeFrames.

@@ -14,9 +14,9 @@ constexpr uint32_t kUnreached = 0xffffffffu, kReached = 0;
 Trace::Trace(const SearchGraph &graph, float acoustic_scale, float word_insertion_cost)
     : graph_(graph), acoustic_scale_(acoustic_scale), word_insertion_cost_(word_insertion_cost), compact_at_(kLeastRecords) {}
 
-// Marks in new_index_ the records that tokens reach, from the newest record backwards. Returns the newest record on the path
-// of every token: the one met when it is the only reached record whose predecessor is not yet marked. Returns kRoot if there
-// is none.
+// Marks in new_index_ the records that tokens reach, from the newest record backwards. Returns the newest record on the
+// path of every token. It is the one met when it is the only reached record whose predecessor is not yet marked.
+// Returns kRoot if there is none.
 uint32_t Trace::mark(const TokenList &tokens) {
   new_index_.assign(records_.size(), kUnreached);
   size_t n_open = 0;

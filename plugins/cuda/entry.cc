@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA back end's table: the slots of plugins/common/device/slots.h with the classes of this folder, and those that are its
-// own.
+// The CUDA back end's table: the slots of plugins/common/device/slots.h with the classes of this folder, and slots of
+// its own.
 #include <string>
 #include <vector>
 

@@ -8,7 +8,7 @@
 namespace asr::cuda {
 namespace {
 
-constexpr uint32_t kMaxDims = 190;  // of a stream: 64 rows of features in 48 KiB of shared memory
+constexpr uint32_t kMaxDims = 190;  // limit of a stream: 64 rows of features in 48 KiB of shared memory
 
 }  // namespace
 

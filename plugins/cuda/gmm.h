@@ -39,7 +39,7 @@ class Gmm {
   Device &device_;
   const uint32_t n_dims_, n_states_;
   std::vector<Stream> streams_;
-  DeviceArray<float> gaussian_scores_;  // of shared codebooks
+  DeviceArray<float> gaussian_scores_;  // scores of shared codebooks' Gaussians
   DeviceArray<uint4> expanded_;
   DeviceArray<float> inverse_scale_;
 };

@@ -20,7 +20,7 @@ StreamStates GmmPacker::states(uint32_t stream, const std::vector<GmmDim> &dims,
 // Writes Gaussian k to position 0..3 of a four.
 void GmmPacker::put_direct(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, float *four,
                            uint32_t position) const {
-  if (log_weight == -INFINITY) return;  // stays what an empty four is
+  if (log_weight == -INFINITY) return;  // leaves the position empty
   const uint32_t n_dims = view_.streams[codebook.stream].n_dims;
   const double scale = std::sqrt(kLog2E / 2);  // turns a factor of the precision into one of base-2 scores
   const PackedGaussian gaussian = pack_gaussian(view_, codebook, k, centre_);

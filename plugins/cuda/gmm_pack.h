@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An acoustic model in the order in which the kernels of kernels/gmm.h read it, one feature stream at a time. States that have
-// their Gaussians for themselves go to a tensor-core kernel where its expanded form keeps the tolerance, else to the FP32
-// kernel; shared codebooks to the FP32 kernel and a mixing kernel. Made when a model is loaded, used by gmm.cc.
+// their Gaussians for themselves go to a tensor-core kernel where its expanded form keeps the tolerance, else to the
+// FP32 kernel. Shared codebooks go to the FP32 kernel and a mixing kernel. Made when a model is loaded, used by gmm.cc.
 #pragma once
 
 #include <vector>

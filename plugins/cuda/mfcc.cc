@@ -81,7 +81,7 @@ const asr_features_view &checked(const asr_features_view &view) {
   return view;
 }
 
-// Reserves room for n elements and then some, so that a load that rises seldom frees memory in use.
+// Reserves capacity for n elements and half as many more, so that a rising load seldom frees memory in use.
 template <typename T>
 void reserve_amply(size_t n, DeviceArray<T> *array) {
   if (n > array->size()) array->reserve(n + n / 2);
@@ -100,7 +100,7 @@ struct Mfcc::Batch {
   Batch(const MfccTables &tables, uint32_t n_ceps) : tables(&tables), n_ceps(n_ceps) {}
 
   const MfccTables *tables;
-  uint32_t n_ceps;  // of the jobs; tables->n_ceps are the kernel's
+  uint32_t n_ceps;  // cepstra of the jobs' frames; tables->n_ceps is the kernel's number
   uint32_t n_lanes = 0;
   size_t n_samples = 0, n_values = 0;
   std::vector<MfccFrames> frames;

@@ -21,7 +21,7 @@ class Mfcc {
   // Complete on return.
   void extract(const asr_extract_job *jobs, size_t n_jobs);
 
-  const MfccTables &tables() const { return tables_; }  // of the MFCC kernel, whose values for PLP are levels
+  const MfccTables &tables() const { return tables_; }  // tables of the MFCC kernel, whose values for PLP are levels
   // Enqueues the kernels for a batch that is on the device, with one output for each entry of its frames. Outputs follow each
   // other without gaps.
   void launch(const MfccBatch &batch) { launch(batch, batch.n_lanes, batch.n_frames_entries); }

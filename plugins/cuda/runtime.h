@@ -2,9 +2,9 @@
 // The part of the CUDA runtime that the back end uses, with owners for memory, streams and events. Every failure is an
 // asr::Error with CUDA's own text. Destructors ignore failures, so that a lost device can be closed.
 //
-// Waiting has a limit for each device. Work that has not ended by then makes the device hung for the rest of the process: every
-// wait for it and every allocation fails at once, and owners leak what they own, because CUDA would wait for the work before it
-// frees anything. Memory is freed after a wait with that limit for all streams of its device.
+// Waiting has a limit for each device. Work that has not ended by then makes the device hung for the rest of the
+// process. Every wait for it and every allocation fails at once. Owners leak their memory, because CUDA would wait for
+// the work before it frees anything. Memory is freed after a wait with that limit for all streams of its device.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -53,7 +53,7 @@ class ChannelMemory {
 // IdleMemory has the memory of ended channels, for new ones, and the memory that channels have outgrown. Outgrown memory is
 // freed when the device is idle, because freeing waits for all its work. All idle memory is freed if no other is left.
 struct IdleMemory {
-  std::vector<ChannelMemory> free[2];  // of channels without lattices, and with lattices
+  std::vector<ChannelMemory> free[2];  // memory of channels without lattices, and with lattices
   std::vector<ChannelMemory> outgrown;
 
   // Makes new memory. If none is left, idle memory is freed for it.
@@ -65,7 +65,7 @@ class Search : public SearchChannel<SearchJob, SearchGraph> {
  public:
   Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory, IdleMemory *idle);
 
-  // Extend SearchChannel's functions by the path that a job wants.
+  // Extend SearchChannel's functions by a job's path.
   bool take(const SearchJob &job);
   SearchJob rest_of(const SearchJob &done) const;
   void forget_results();
@@ -73,7 +73,7 @@ class Search : public SearchChannel<SearchJob, SearchGraph> {
   // Enlarges buffers that are nearly full, before a job. If few channels share the memory, `of_few` raises the capacity for
   // links that wait to be pruned; else it is nullptr. Must not run beside a job of the channel.
   void prepare(const SearchCapacities *of_few, cudaStream_t stream);
-  // Enlarges the buffers that overflowed, of those that are the channel's.
+  // Enlarges the channel's buffers that overflowed.
   void grow(uint32_t overflow, cudaStream_t stream);
   const ChannelMemory &memory() const { return memory_; }
   ChannelMemory release_memory() { return std::move(memory_); }

@@ -19,9 +19,9 @@ struct SearchCapacities {
   uint32_t max_links_of_few = 1280u << 10, max_records_of_few = 224u << 10;
   uint32_t n_shared_slots;  // most that a block's table in shared memory has
 
-  // asr_backend_options::small_rooms, the slots that fit the shared memory of a block, and the device's memory. Growing a
-  // channel and compacting its trace cost time, so channels of large GPUs begin with buffers for the hardest of usual
-  // recordings: each with up to 1/8192 of the memory for links, and as much for records.
+  // asr_backend_options::small_rooms, the slots that fit the shared memory of a block, and the device's memory. Growing
+  // a channel and compacting its trace cost time. So channels of large GPUs begin with buffers for the hardest of usual
+  // recordings. Each has up to 1/8192 of the memory for links, and as much for records.
   SearchCapacities(uint32_t small_rooms, uint32_t n_slots, size_t device_bytes) : n_shared_slots(n_slots) {
     constexpr uint32_t kBytesOfLink = 24, kBytesOfRecord = 12, kHardLinks = 384u << 10, kHardRecords = 1u << 20;
     const size_t share = small_rooms > 0 ? 0 : device_bytes / 8192;

@@ -115,7 +115,7 @@ std::vector<const float *> SearchFlight::upload(const std::vector<Task> &tasks) 
   return begins;
 }
 
-// Returns the buffers for the path that a job of the next launch wants.
+// Returns the buffers for the path of a job of the next launch.
 PathOutput SearchFlight::next_path_output() {
   const size_t i = n_wanted_++;
   PathStep *const steps = wanted_steps_.data() + i * (kWantedSteps + capacities_.max_settled);

@@ -62,23 +62,23 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
 
   Device &device_;
   Stream stream_, uploads_, downloads_;
-  Stream urgent_{Stream::kUrgent};  // for jobs done again: their blocks precede those of the other flight
+  Stream urgent_{Stream::kUrgent};  // for jobs done again: their blocks precede the other flight's
   Event uploaded_;
   Staging<Runtime> staging_;
   const SearchCapacities &capacities_;
   const std::vector<ClusterSize> &cluster_sizes_;  // the largest first
-  uint32_t max_tokens_, max_candidates_;           // of scratch memory
+  uint32_t max_tokens_, max_candidates_;           // capacities of scratch memory
   DeviceArray<uint4> scratch_;
   DeviceArray<uint32_t> busy_;                   // SearchScratch::busy
   SearchScratch laid_out_{};                     // in scratch_, for n_scratch_ blocks
   uint32_t n_scratch_ = 0, n_wanted_parts_ = 0;  // fewer where there is little memory
-  DeviceArray<float> rows_[2];                   // of the host, of one advance and of the next
+  DeviceArray<float> rows_[2];                   // rows of the host, for one advance and for the next
   size_t n_uploads_ = 0;
   PinnedArray<SearchJob> jobs_;
   PinnedArray<SearchPathJob> path_jobs_;
   PinnedArray<PathStep> steps_;
   PinnedArray<SearchEnd> ends_;
-  PinnedArray<PathStep> wanted_steps_;  // of the jobs under way, kWantedSteps and then kMaxSettled of each
+  PinnedArray<PathStep> wanted_steps_;  // steps of the jobs under way, kWantedSteps and then kMaxSettled of each
   PinnedArray<SearchEnd> wanted_ends_;
   size_t n_wanted_ = 0;
   size_t n_beside_ = 0;  // channels under way in the other flight

@@ -15,7 +15,7 @@ namespace asr::cuda {
 
 class Signals : public DeviceSignals<Device, Acoustic> {
  public:
-  // True if the view has dynamics.
+  // Returns true if the view has dynamics.
   static bool serves(const Device &, const asr_features_view &view) { return dynamics_of(view) != nullptr; }
   Signals(Device &device, Mfcc &mfcc, const asr_features_view &view);
 

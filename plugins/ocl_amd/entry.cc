@@ -11,7 +11,7 @@ extern const KernelSource kernel_gmm_score;
 namespace asr::ocl_amd {
 namespace {
 
-constexpr uint32_t kVendorId = 0x1002;  // of PCI
+constexpr uint32_t kVendorId = 0x1002;  // PCI number of the vendor
 
 const ocl::Variant &variant() {
   static const ocl::Variant variant = {"ocl_amd",   "AMD",       kVendorId, &ocl::kernel_gmm_score,

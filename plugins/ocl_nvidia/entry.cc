@@ -11,7 +11,7 @@ extern const KernelSource kernel_gmm_score;
 namespace asr::ocl_nvidia {
 namespace {
 
-constexpr uint32_t kVendorId = 0x10de;  // of PCI
+constexpr uint32_t kVendorId = 0x10de;  // PCI number of the vendor
 
 const ocl::Variant &variant() {
   static const ocl::Variant variant = {"ocl_nvidia", "NVIDIA",    kVendorId, &ocl::kernel_gmm_score,

@@ -52,7 +52,7 @@ static void close_device(asr_backend_device *device) { free(device); }
 /* ---- front end: F1 to F8 of docs/equations.md ---------------------------------------------------------------------- */
 struct asr_backend_features {
   struct arrays arrays;
-  asr_features_view v;                                          /* of copies */
+  asr_features_view v;                                          /* arrays are copies */
   double cosine[8192], x[8192 + 1], power[4097], log_mel[4097]; /* for the longest transform */
 };
 static void free_features(asr_backend_features *f) { destroy(f); }
@@ -78,12 +78,12 @@ static uint64_t mixed(uint64_t bits) {
   bits = (bits ^ bits >> 33) * 0xff51afd7ed558ccdu, bits = (bits ^ bits >> 33) * 0xc4ceb9fe1a85ec53u;
   return bits ^ bits >> 33;
 }
-static double noise(uint64_t seed, uint64_t frame, uint64_t sample) { /* of mean 0 and deviation 1 */
+static double noise(uint64_t seed, uint64_t frame, uint64_t sample) { /* a number of mean 0 and deviation 1 */
   const uint64_t bits = mixed(mixed((seed << 32) + frame) + sample);
   const uint64_t sum = (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
   return ((double)sum - 2 * 65535) * sqrt(3) / 65536;
 }
-static void subtract_mean(double *x, uint32_t n) { /* of x[1 ... n]; x[0] is the sample before the frame */
+static void subtract_mean(double *x, uint32_t n) { /* from x[1 ... n]; x[0] is the sample before the frame */
   double sum = 0;
   for (uint32_t i = 1; i <= n; ++i) sum += x[i];
   for (uint32_t i = 0; i <= n; ++i) x[i] -= sum / n;
@@ -135,8 +135,8 @@ static asr_status extract(asr_backend_device *device, asr_backend_features *f, c
 /* ---- acoustic model: G1 to G3 -------------------------------------------------------------------------------------- */
 struct asr_backend_acoustic {
   struct arrays arrays;
-  asr_acoustic_view v;                      /* of copies; its means have the precision of a Gaussian behind its mean */
-  double *constants, *log_densities, *diff; /* of Gaussians: constants of ln N, ln N of the row that is scored; scratch */
+  asr_acoustic_view v;                      /* arrays are copies; the precision of a Gaussian follows its mean */
+  double *constants, *log_densities, *diff; /* per Gaussian: constants of ln N, ln N of the scored row; scratch */
   float *scores[2];                         /* [max_rows][n_states] */
   uint32_t n_rows[2];
 };
@@ -238,7 +238,7 @@ struct asr_backend_channel {
   asr_graph_view v; /* its arrays stay in use */
   asr_search_options o;
   struct path *paths, *tokens, *offers; /* tokens: the best paths; offers: those that may become so */
-  uint32_t *token_of, *offer_of, *fell; /* of a state: 1 + the number of its token, of its offer; fell: tokens */
+  uint32_t *token_of, *offer_of, *fell; /* per state: 1 + number of its token, its offer; fell: tokens */
   uint32_t n_paths, most_paths, n_tokens, n_offers, n_fell;
   asr_path path;     /* with the counts so far */
   asr_status status; /* why it consumes no more */

@@ -320,7 +320,7 @@ class Trial {
   const Scenario &scenario_;
   const Threads threads_;
   std::string device_;
-  std::vector<std::vector<int16_t>> samples_;  // of each of kWords
+  std::vector<std::vector<int16_t>> samples_;  // samples of each of kWords
   std::vector<int16_t> resampled_;
   std::string archive_, other_model_;
   asr_engine *engine_ = nullptr;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # abi.sh LIBRARY HEADER MAP DUMP [update] checks that the library's ABI is the one in DUMP. It compares in two steps, because a
-# dump of a C++ library would be mostly its inner types. The ABI of the header alone (a C library with its functions, empty) is
-# compared with DUMP, and with the library, which needs debug information (the dev preset). "update" writes an intended
-# difference to DUMP; docs/api-changes.md is updated by hand.
+# dump of a C++ library would be mostly its inner types. The ABI of the header alone (a C library with its functions,
+# empty) is compared with DUMP and with the library. The library needs debug information (the dev preset). "update"
+# writes an intended difference to DUMP; docs/api-changes.md is updated by hand.
 set -euo pipefail
 library=$1 header=$2 map=$3 dump=$4
 work=$(mktemp -d)

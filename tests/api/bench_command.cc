@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests `senone bench stream` and `bench decode`: a row per number of streams with timed partial results, archives of features
-// on any number of streams and lanes, and refusal of bad usage.
+// Tests `senone bench stream` and `bench decode`: a row per number of streams with timed partial results, and archives
+// of features on any number of streams and lanes. Bad usage is refused.
 #include <cmath>
 #include <fstream>
 

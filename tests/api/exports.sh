@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# exports.sh LIBRARY HEADER [NAME PREFIX ABI] checks that the library exports exactly the functions of its header that begin
-# with PREFIX, has its SONAME (NAME.so.N, N being the constant ABI), and needs only the libraries listed here at run time.
+# exports.sh LIBRARY HEADER [NAME PREFIX ABI] checks that the library exports exactly the functions of its header that
+# begin with PREFIX. It must have its SONAME (NAME.so.N, N being the constant ABI), and need only the libraries listed
+# here at run time.
 set -euo pipefail
 library=$1 header=$2 name=${3:-libsenone} prefix=${4:-asr_} abi_constant=${5:-ASR_ABI}
 status=0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests speakers on a device that makes and transforms their rows itself (plugins/stepping.cc, with the CPU's arithmetic).
-// Events and what is learned must equal the CPU's to the last bit.
+// Events and learned transforms must equal the CPU's to the last bit.
 #include <string>
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace {
 
 using Events = std::vector<std::string>;
 
-// The results of a speaker's streams, and what was learned from them.
+// The results of a speaker's streams, and the transforms learned from them.
 struct Learned {
   std::vector<Events> events;
   std::vector<std::vector<float>> transforms;

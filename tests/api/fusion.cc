@@ -165,7 +165,7 @@ TEST(Fusion, StreamsRunTogetherAsEachAlone) {
   }
 }
 
-// The host fuses for an engine with a search device, the device for others: bit for bit the same, whatever the weights.
+// The host fuses for an engine with a search device, the device for others: bit for bit the same, with any weights.
 TEST(Fusion, TheHostFusesAsTheDevice) {
   const auto load = [](const std::string &search_device) {
     asr_engine_config config;

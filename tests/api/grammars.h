@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine with grammars beside the tone bundle's own graph, and results that tell the graph. For the tests of many graphs.
+// An engine with grammars beside the tone bundle's own graph, and results that identify the graph. For the tests of
+// many graphs.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests lattices, alternatives and confidences through the C ABI: the arrays are as asr.h documents, and the feeding of audio
-// does not change a bit of them.
+// Tests lattices, alternatives and confidences through the C ABI. The arrays are as asr.h documents, and the feeding of
+// audio does not change a bit of them.
 #include <algorithm>
 #include <cmath>
 #include <functional>

@@ -190,7 +190,7 @@ TEST(Misuse, ConfigsOfOtherVersions) {
   newer.later_field = uint64_t{1} << 40;
   EXPECT_REFUSED(asr_open(engine.get(), &newer.config, &stream), ASR_UNSUPPORTED, "does not know");
   EXPECT_EQ(stream, nullptr);
-  // An older program's struct lacks fields. These have their defaults, whatever the memory after the struct holds.
+  // An older program's struct lacks fields. These have their defaults; the memory behind the struct does not matter.
   asr_stream_config older = default_stream();
   memset(&older.beam, 0xff, sizeof(older) - offsetof(asr_stream_config, beam));
   older.size = offsetof(asr_stream_config, beam);

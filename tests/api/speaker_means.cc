@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests speakers whose model has other means (MLLR): they are estimated from speech, used by utterances that begin later, and
-// go away with the speaker and its streams.
+// Tests speakers whose model has other means (MLLR). The means are estimated from speech, used by utterances that begin
+// later, and freed with the speaker and its streams.
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -168,7 +168,7 @@ TEST(SpeakerMeans, AreThoseOfTransformedRows) {
   EXPECT_LT(cost(hear(engine.get(), speaker)), cost(hear(engine.get(), rows_only)));
   ASSERT_OK(asr_speaker_set_methods(speaker.get(), ASR_SPEAKER_FMLLR, 0));
   ASSERT_OK(asr_adapt(speaker.get()));
-  EXPECT_TRUE(of_means(speaker).empty());  // of other rows
+  EXPECT_TRUE(of_means(speaker).empty());  // its means belonged to other rows
 }
 
 TEST(SpeakerMeans, TheOrderOfUtterancesDoesNotMatter) {
@@ -374,7 +374,7 @@ TEST(AdaptedModels, AreLoadedOnceAndGoWithTheirUsers) {
   std::shared_ptr<const SpeakerModel> one = new_model(place.model.bundle());
   const std::shared_ptr<const SpeakerModel> other = new_model(place.model.bundle());
   std::shared_ptr<FusedModels> first = place.models.get(one), second = place.models.get(one);
-  EXPECT_NE(first, second);  // of one stream each
+  EXPECT_NE(first, second);  // one for each stream
   const std::weak_ptr<asr_backend_acoustic> loaded = first->models()[0].acoustic;
   EXPECT_EQ(second->models()[0].acoustic, loaded.lock());
   EXPECT_NE(place.models.get(other)->models()[0].acoustic, loaded.lock());

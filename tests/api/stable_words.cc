@@ -113,7 +113,7 @@ TEST(StableWords, Stay) {
     for (const asr_endpoint endpoint : {ASR_ENDPOINT_OFF, ASR_ENDPOINT_COMMAND}) {
       for (uint32_t seed = 0; seed < 5; ++seed) {
         const auto results = hear(engine.get(), with_partials(lattice_beam, endpoint), samples, seed);
-        EXPECT_GE(check_promises(results, lattice_beam > 0), 7u);  // of nine words
+        EXPECT_GE(check_promises(results, lattice_beam > 0), 7u);  // out of nine words
       }
     }
   }

@@ -133,8 +133,8 @@ GraphData with_arcs(GraphData graph, const std::vector<std::vector<asr_graph_arc
 
 enum class Grammar { kOneOf, kAllInTurn };
 
-// Makes a graph of one of the tones, or of all in turn (numbers from 1 on; a tone's word is its position in the list, from 1
-// on): a state before each word and after the last, with silence in it.
+// Makes a graph of one of the tones, or of all in turn. Tones are numbered from 1 on; a tone's word is its position in
+// the list, from 1 on. A state precedes each word and follows the last, with silence in it.
 GraphData grammar_of(const std::vector<uint32_t> &tones, Grammar kind = Grammar::kOneOf) {
   const bool in_turn = kind == Grammar::kAllInTurn;
   const uint32_t n_states = in_turn ? static_cast<uint32_t>(tones.size()) + 1 : 2;

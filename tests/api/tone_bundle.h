@@ -27,7 +27,7 @@ std::string tone_grammar_bundle(const std::vector<std::string> &words);
 std::string tone_grammar_archive(const std::vector<std::string> &words);
 // The bundle of "low" and "mid", with a more expensive loop over all words as background and 0.5 as threshold.
 std::string tone_bundle_with_background();
-std::string tone_sentence_with_background();  // that of "low" and then "mid"
+std::string tone_sentence_with_background();  // the same for the bundle of "low" and then "mid"
 std::string tone_tagged_archive();            // "high" with the tags H and more, "low" with L, both of the rule "ends"
 std::string tone_archive();                   // archive of the first bundle's own graph
 

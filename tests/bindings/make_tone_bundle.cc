@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_tone_bundle DIRECTORY: writes the bundle of tests/api/tone_bundle.h and recordings of it, for tests in other languages:
-// DIRECTORY/bundle, bundle_with_mean, wide (another model of bundle's states), ends, ends.sgraph and tagged.sgraph (one word,
-// "high" or "low"), model and tones.dict (to compile grammars for), low_mid_high.raw, high_low.raw, low.raw (16 kHz, 16-bit).
+// make_tone_bundle DIRECTORY: writes the bundle of tests/api/tone_bundle.h and recordings of it, for tests in other
+// languages. Bundles are DIRECTORY/bundle, bundle_with_mean, wide (another model of bundle's states) and ends.
+// ends.sgraph and tagged.sgraph have one word, "high" or "low". Grammars are compiled for model and tones.dict.
+// Recordings (16 kHz, 16-bit) are low_mid_high.raw, high_low.raw and low.raw.
 #include <cstdio>
 #include <exception>
 #include <filesystem>

@@ -109,9 +109,9 @@ class ComingAndGoingTest : public LoadFixture {
 
 TEST_P(ComingAndGoingTest, FewChannels) { visit_all({1, 2, 7, 14}, 0, {0, 1, 2, 4, 9, 16}); }
 
-TEST_P(ComingAndGoingTest, FewChannelsWithSmallRooms) { visit_all({1, 7, 14}, 8, {0, 1, 2, 4, 9, 16}); }
+TEST_P(ComingAndGoingTest, FewChannelsWithSmallCapacities) { visit_all({1, 7, 14}, 8, {0, 1, 2, 4, 9, 16}); }
 
-TEST_P(ComingAndGoingTest, ManyChannelsWithSmallRooms) { visit_all({40, 600}, 8, {0, 2}); }
+TEST_P(ComingAndGoingTest, ManyChannelsWithSmallCapacities) { visit_all({40, 600}, 8, {0, 2}); }
 
 // Channels that need gigabytes of memory together.
 TEST_P(ComingAndGoingTest, ManyChannels) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests `score` of every back end against the double reference: awkward shapes, model kinds and counts, and variations that
-// must not change a bit of a row.
+// Tests `score` of every back end against the double reference, with awkward shapes, model kinds and counts. Some
+// variations must not change a bit of a row.
 #include "tests/conformance/gmm_fixture.h"
 
 namespace asr::test {

@@ -94,7 +94,7 @@ class BackendTest : public testing::TestWithParam<size_t> {
   }
   const DeviceEntry &entry() const { return all_devices()[GetParam()]; }
   const asr_backend_api &api() const { return *entry().api; }
-  // Skips the test on devices without a capability; `what` says what these do instead.
+  // Skips the test on devices without a capability; `what` describes their behaviour instead.
   void require(asr_backend_capability capability, const char *what) const {
     if (!IsSkipped() && (entry().info.capabilities & capability) == 0) GTEST_SKIP() << entry().id << ": " << what;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common code of the cases with many tokens, long utterances and little memory (load.cc, small_rooms.cc, coming_and_going.cc):
-// scores that change like those of recordings, all outputs of a channel, and the options of devices.
+// Common code of the cases with many tokens, long utterances and little memory (load.cc, small_capacities.cc,
+// coming_and_going.cc): scores that change like those of recordings, all outputs of a channel, and the options of devices.
 #pragma once
 
 #include <string>

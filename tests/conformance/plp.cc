@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests `extract` of PLP (F11) as mfcc.cc tests MFCC: against the double reference, and that a frame's bits depend on its
+// Tests `extract` of PLP (F11) against the double reference, as mfcc.cc tests MFCC. A frame's bits may depend on its
 // samples and its warp alone.
 #include "core/base/error.h"
 #include "tests/conformance/mfcc_fixture.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Common code of the cases of the fused step. Signals are scored by `step`, in random pieces, and by extract, the host's
-// pipeline and score. The graph is a circle of states, each with an arc of its own pdf, so that the costs of the only path are
-// the scores of all rows.
+// pipeline and score. The graph is a circle of states, each with an arc of its own pdf. So the costs of the only path
+// are the scores of all rows.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class StepFixture : public SearchFixture {
   const asr_backend_signals_api *signals() const {
     return extension_of<asr_backend_signals_api>(api(), ASR_BACKEND_SIGNALS, offsetof(asr_backend_signals_api, set_transform));
   }
-  // Whether signals() has the slots for speakers; most frames of a signal that it normalises as a whole.
+  // Return whether signals() has the slots for speakers, and the most frames of a signal that it normalises as a whole.
   bool transforms_signals() const { return signals()->size >= offsetof(asr_backend_signals_api, most_whole_frames); }
   uint32_t most_whole_frames() const {
     return signals()->size >= sizeof(asr_backend_signals_api) ? signals()->most_whole_frames : 0;
@@ -109,7 +109,7 @@ class StepFixture : public SearchFixture {
     uint32_t warp = 0;
     bool on_host = false;              // the host's pipeline makes the rows
     std::vector<Change> changes = {};  // in the order of their rows
-    bool returns_rows = false;         // of some jobs, without these transforms
+    bool returns_rows = false;         // some jobs return rows without these transforms
   };
 
   // Rows that a job returns.
@@ -222,7 +222,7 @@ class StepFixture : public SearchFixture {
     return scores;
   }
 
-  // As rows_of(), with the transforms.
+  // Works like rows_of(), with the transforms.
   static std::vector<float> transformed_rows_of(const World &world, const Source &source) {
     std::vector<float> rows = rows_of(world, source);
     const uint32_t n_dims = world.model.n_dims;

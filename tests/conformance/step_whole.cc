@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests signals that the fused step normalises by the mean, and perhaps the deviation, of all their frames, against the host's
-// pipeline and score on the same device. Scores and rows must have the same bits. One case compares rows with the reference in
-// double.
+// Tests signals that the fused step normalises by the mean, and perhaps the deviation, of all their frames. The
+// references are the host's pipeline and score on the same device. Scores and rows must have the same bits. One case
+// compares rows with the reference in double.
 #include "tests/conformance/step_fixture.h"
 
 namespace asr::test {
@@ -147,7 +147,7 @@ TEST_P(StepWholeTest, MisuseIsRefused) {
   signals()->signal_end(signal);
 }
 
-// A device may have no more room. Then a signal that ends makes some.
+// The device's memory may be exhausted. Then a signal that ends makes some.
 TEST_P(StepWholeTest, ManySignals) {
   const World world(*this, small_front_end(), 2);
   if (!world.makes_signals()) GTEST_SKIP() << entry().id << ": rows of such features come from the host";

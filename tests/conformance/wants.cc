@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests results requested with an advance (asr_advance_job::wants). They must equal the channel's state after that advance,
-// whatever settles in it and whatever is advanced beside it or after it.
+// Tests results requested with an advance (asr_advance_job::wants). They must equal the channel's state after that
+// advance. Frames that settle in it, and advances beside it or after it, must not matter.
 #include "tests/conformance/load_fixture.h"
 
 namespace asr::test {
@@ -72,7 +72,7 @@ class WantsTest : public LoadFixture {
   void expect_paths_beside_the_next_window(uint32_t wants, uint32_t small_rooms) {
     require(ASR_BACKEND_OVERLAPS, "advances do not overlap");
     if (IsSkipped()) return;
-    SCOPED_TRACE("small rooms " + std::to_string(small_rooms));
+    SCOPED_TRACE("small capacities " + std::to_string(small_rooms));
     std::mt19937 random(93);
     RandomGraph graph({300, kPdfs, 6, 3.0, 0.5, 0.3, false}, random);
     const asr_graph_view &view = graph.view();
@@ -120,7 +120,7 @@ TEST_P(WantsTest, WhatSettlesInTheSameJob) {
                        0);
 }
 
-TEST_P(WantsTest, WhatSettlesInTheSameJobWithSmallRooms) {
+TEST_P(WantsTest, WhatSettlesInTheSameJobWithSmallCapacities) {
   constexpr uint32_t kLattice = ASR_WANTS_LATTICE | ASR_WANTS_FINAL;
   expect_those_defined({{524, 13, 8, kLattice}, {790, 60, 8, kLattice | ASR_WANTS_PATH}}, 8);
 }

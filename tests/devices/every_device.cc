@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests engines on every device against the CPU: the same words and events, for any concurrent audio and any chunks. If the
-// device has the fused step, it makes the rows of streams that it can normalise, and the host the others', in the same calls.
+// Tests engines on every device against the CPU: the same words and events, for any concurrent audio and any chunks. A
+// device with the fused step makes the rows of streams that it can normalise. The host makes the others' rows, in the
+// same calls.
 #include <thread>
 
 #include "tests/api/recognizer.h"

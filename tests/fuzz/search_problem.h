@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small problems for the differential targets: a graph, options of a search and rows of log-likelihoods derived from the bytes
-// of an input, solved by every usable back end. libFuzzer's build has only the CPU back end; tests replay the kept inputs on
-// OpenCL, too, if PoCL is installed.
+// Small problems for the differential targets: a graph, options of a search and rows of log-likelihoods, derived from
+// the bytes of an input. Every usable back end solves them. libFuzzer's build has only the CPU back end; tests replay
+// the kept inputs on OpenCL, too, if PoCL is installed.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +66,7 @@ class SearchProblem {
   const asr_search_options &options() const { return options_; }
   const float *rows() const { return rows_.data(); }
   uint32_t n_frames() const { return n_frames_; }
-  uint32_t wants() const { return use_final_ ? ASR_WANTS_FINAL : 0; }  // of the path and of the lattice
+  uint32_t wants() const { return use_final_ ? ASR_WANTS_FINAL : 0; }  // wants of the path and of the lattice
   bool use_final() const { return use_final_; }
 
   // Returns the greatest finite value that a path's cost may contain.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fuzz target is one file of tests/fuzz/targets with seeds() and LLVMFuzzerTestOneInput. Linked with libFuzzer it searches
-// for inputs that break a reader or a program; linked with replay.cc it is a test that replays the kept inputs.
+// A fuzz target is one file of tests/fuzz/targets with seeds() and LLVMFuzzerTestOneInput. Linked with libFuzzer it
+// searches for inputs that break a reader or a program. Linked with replay.cc it is a test that replays the kept
+// inputs.
 //
 //   std::vector<std::string> asr::fuzz::seeds() { return {"a good file\n"}; }
 //   extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# dialog.sh SENONE runs a dialog of eight turns with real answers (AN4 dev) and the en-us model. It covers a grammar per turn,
-# tags, a name rejected because it is not in the list, the name recognised after a change of the list, and an interrupted
-# prompt.
+# dialog.sh SENONE runs a dialog of eight turns with real answers (AN4 dev) and the en-us model. It covers a grammar per
+# turn, tags, and an interrupted prompt. A name is rejected because it is not in the list, and recognised after a change
+# of the list.
 set -euo pipefail
 senone=$1
 an4=${SENONE_TEST_DATA:-}/an4/an4test_clstk

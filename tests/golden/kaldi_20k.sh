@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # kaldi_20k.sh SENONE recognises 60 utterances with a 20,000-word graph of Kaldi (SENONE_TEST_DATA), from features to words with
-# our own scorer. The words of each must be those of Kaldi's decoder at the same settings, with a cost within 0.01 %. The
-# lattices must be as good and as dense as Kaldi's, and have its word sequences at its costs, or at lower ones if its beam lost
-# a better path.
+# our own scorer. The words of each must be those of Kaldi's decoder at the same settings, with a cost within 0.01 %.
+# The lattices must be as good and as dense as Kaldi's. They must have its word sequences at its costs, or at lower ones
+# if its beam lost a better path.
 set -euo pipefail
 senone=$1
 from=${SENONE_TEST_DATA:-}/kaldi_20k

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# opencl.sh SENONE checks that the OpenCL back ends, on the first device of each (PoCL suffices), give the CPU's words. The data
-# are AN4 dev with the continuous AN4 model, a few of its recordings with live means and with running means, which the device
-# computes itself, and four utterances of kaldi_20k (SENONE_TEST_DATA).
+# opencl.sh SENONE checks that the OpenCL back ends, on the first device of each (PoCL suffices), give the CPU's words.
+# The data (SENONE_TEST_DATA) are AN4 dev with the continuous AN4 model, and four utterances of kaldi_20k. A few
+# recordings of AN4 have live means or running means, which the device computes itself.
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# train.sh SENONE: models trained by `senone train em` from the flat start on recordings of SENONE_TEST_DATA. Error rates of
-# AN4's development half with diagonal and full covariances are below limits, files are the same with any number of threads,
-# models of both kinds are fused, models and archives of Kaldi are taken, and utterances that are left out are named. Semi-tied
-# and shared covariances have limits of their own; the former's transform goes with adaptation, warps and fusion. PLP features
-# and alignment from lattices have limits too.
+# train.sh SENONE: models trained by `senone train em` from the flat start on recordings of SENONE_TEST_DATA. Error
+# rates of AN4's development half with diagonal and full covariances are below limits. Files are the same with any
+# number of threads. Models of both kinds are fused, models and archives of Kaldi are taken, and utterances that are
+# left out are named. Semi-tied and shared covariances have limits of their own; the former's transform goes with
+# adaptation, warps and fusion. PLP features and alignment from lattices have limits too.
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# train_data.sh SENONE: what `senone train em` says of data and options that it cannot use, on recordings of SENONE_TEST_DATA.
-# A full disk ends it and leaves nothing behind.
+# train_data.sh SENONE: what `senone train em` says of data and options that it cannot use, on recordings of
+# SENONE_TEST_DATA. A full disk ends it and leaves nothing behind.
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # backend.sh BUILD CONFORMANCE installs a build and builds samples/backend against it, outside of both trees, as docs/backend.md
-# says. The plugin must export its entry alone and pass the conformance suite. Cases may be skipped for what it does not have. A
-# program that uses it must hear the digits of a recording.
+# says. The plugin must export its entry alone and pass the conformance suite. Cases may be skipped for capabilities
+# that it lacks. A program that uses it must hear the digits of a recording.
 set -euo pipefail
 build=$1 conformance=$2
 work=$(mktemp -d)

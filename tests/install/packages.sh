@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# packages.sh FOLDER SOURCE installs the Debian packages in FOLDER into a clean Debian without a compiler (a chroot of
-# mmdebstrap, which downloads it) and runs packages_inside.sh there. Exit status 77: no such chroot can be made here.
+# packages.sh FOLDER SOURCE installs the Debian packages in FOLDER into a clean Debian without a compiler, and runs
+# packages_inside.sh there. The Debian is a chroot of mmdebstrap, which downloads it. Exit status 77: no such chroot can
+# be made here.
 set -euo pipefail
 folder=$1 source=$2
 work=$(mktemp -d)

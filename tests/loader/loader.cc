@@ -97,7 +97,7 @@ TEST(Loader, MissingEntry) { EXPECT_CONTAINS(reason_of("missing_entry"), "export
 
 TEST(Loader, UndefinedSymbol) { EXPECT_CONTAINS(reason_of("undefined_symbol"), "stub_function_that_does_not_exist"); }
 
-// The whole sentence about a plugin of another contract; `what` says of which.
+// The whole sentence about a plugin of another contract; `what` names the contract.
 std::string wrong_contract(const char *name, const char *what) {
   return plugin(name) + ": is a plugin of " + what +
          ", but this library has contract 2; build it anew with this library's asr_backend.h, or remove the file";
@@ -341,7 +341,7 @@ TEST(Loader, PluginsThatEverybodyMayWrite) {
   EXPECT_EQ(load_plugin(path).reason, "");
 }
 
-// More devices than the list has room for; the back end must respect the given capacity.
+// More devices than the list can hold; the back end must respect the given capacity.
 TEST(Loader, ManyDevices) {
   const auto entries = list_devices(std::vector<Backend>{load_plugin(plugin("many_devices"))});
   ASSERT_EQ(entries.size(), kMostDevices);

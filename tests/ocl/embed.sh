@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Embeds small kernels with cmake/embed_kernel.cmake: every file is in the text once, includes for the host are not, and an include
-# that does not exist stops the build with a sentence. Argument: the source folder.
+# Embeds small kernels with cmake/embed_kernel.cmake. Every file is in the text once, and includes for the host are not.
+# An include that does not exist stops the build with a sentence. Argument: the source folder.
 set -uo pipefail
 root=$1 work=$(mktemp -d) status=0
 trap 'rm -rf "$work"' EXIT

@@ -11,7 +11,7 @@ assembler=$(command -v ptxas || command -v /usr/local/cuda/bin/ptxas)
 work=$(mktemp -d) status=0
 trap 'rm -rf "$work"' EXIT
 
-check() { # WHAT FILE INSTRUCTION REGISTERS OPTION...: INSTRUCTION must occur
+check() { # arguments: WHAT FILE INSTRUCTION REGISTERS OPTION...: INSTRUCTION must occur
   local what=$1 file=$2 instruction=$3 registers=$4 bytes spilled used
   shift 4
   clang-22 -x cl -cl-std=CL1.2 -fgnu-keywords -target nvptx64-nvidia-nvcl -Xclang -target-cpu -Xclang sm_90 -Xclang -target-feature \

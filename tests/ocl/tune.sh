@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tune.sh SENONE checks that `senone bench gmm --tune` on the first device of ocl_amd (PoCL suffices) measures every alternative
-# and keeps its choice in the user's cache. With a damaged cache it must go on without it.
+# tune.sh SENONE checks `senone bench gmm --tune` on the first device of ocl_amd (PoCL suffices). It must measure every
+# alternative and keep its choice in the user's cache. With a damaged cache it must go on without it.
 set -euo pipefail
 senone=$1
 "$senone" devices | grep -q '^ocl_amd:0' || { echo "skipped: no OpenCL device"; exit 77; }

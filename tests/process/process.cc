@@ -89,7 +89,7 @@ void in_a_child(const std::function<int()> &action) {
   }
 }
 
-// The first call of the process searches for plugins and logs what it finds.
+// The first call of the process searches for plugins and logs its findings.
 TEST(Process, ALogFunctionMayCallTheLibrary) {
   in_a_child([] {
     static Library senone;

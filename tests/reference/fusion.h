@@ -12,8 +12,8 @@ enum class Fusion { kSum, kLogSum, kMax, kFollow, kSelect };
 struct FusionProblem {
   Fusion rule = Fusion::kSum;
   size_t n_frames = 0, n_states = 0;
-  std::vector<std::vector<double>> loglikes;  // of each model: [n_frames][n_states]
-  std::vector<double> weights;                // of each model
+  std::vector<std::vector<double>> loglikes;  // log-likelihoods of each model: [n_frames][n_states]
+  std::vector<double> weights;                // weight of each model
   std::vector<bool> is_silent;                // [n_states]
   double follow_frames = 0;
   size_t select_frames = 0;

@@ -43,7 +43,7 @@ Row arranged(const FrontEnd &f, const Row &cepstra, double log_energy);
 Row auditory_spectrum(const FrontEnd &f, const Row &log_mel, double warp);
 Row autocorrelations(const Row &spectrum, uint32_t order);
 struct Predictor {
-  Row alpha;  // of the past samples 1 ... order: x[n] + sum alpha x[n - i] is the error
+  Row alpha;  // weights of the past samples 1 ... order: x[n] + sum alpha x[n - i] is the error
   double error;
 };
 Predictor predictor(const Row &autocorrelations);

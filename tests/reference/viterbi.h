@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two slow decoders to compare back ends with: the best of all paths in double precision, and the pruned search of
-// docs/search.md step by step in its prescribed float arithmetic.
+// Two slow decoders to compare back ends with. One finds the best of all paths in double precision. The other is the
+// pruned search of docs/search.md, step by step in its prescribed float arithmetic.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // endless [--hours H] [--device D] [--threads N] [--disturb 0|1] [--seed N]
-// Feeds H hours of audio (default 1) through endless streams of the tone bundle, one in each of N threads (default 3):
-// sentences with pauses between them, each under a graph chosen for it. Checks that every sentence is recognised once, with its
-// words and at its time, and that there are no other sentences. With --disturb 1 (default 0) the threads also cancel and end
-// utterances, reset, close and open streams at random, and another thread replaces the graphs; sentences that a disturbance may
-// affect are not checked. Exit status 1 if a sentence is lost, wrong or late by the clock, or if the heap holds more at the end
-// than after the first quarter.
+// Feeds H hours of audio (default 1) through endless streams of the tone bundle, one in each of N threads (default 3).
+// The audio is sentences with pauses between them, each under a graph chosen for it. Checks that every sentence is
+// recognised once, with its words and at its time, and that there are no other sentences. With --disturb 1 (default 0)
+// the threads also cancel and end utterances, reset, close and open streams at random. Another thread replaces the
+// graphs. Sentences that a disturbance may affect are not checked. The exit status is 1 if a sentence is lost, wrong or
+// late by the clock. It is also 1 if the heap holds more at the end than after the first quarter.
 #include <malloc.h>
 
 #include <atomic>

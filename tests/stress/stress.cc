@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // stress [--model BUNDLE --features ARK] [--device D] [--seconds S] [--threads N] [--seed N] [--beam B] [--lattice-beam B]
 //        [--acoustic-scale A] [--fallback cpu]
-// Opens, feeds, finishes, cancels, closes and leaves streams of one engine at random, from many threads. Every result is
-// compared with the CPU's for the same recording and options, within the differences of scores, and bit for bit with the
-// device's own first one. Without a model it uses the tone bundle and sentences of it, as samples. Reference results are made
-// when they are first needed; memory does not grow with time. The last line sums up. The exit status is 1 if anything differed
-// or failed, 77 if there is no such device.
+// Opens, feeds, finishes, cancels, closes and leaves streams of one engine at random, from many threads. Every result
+// is compared with the CPU's for the same recording and options, within the differences of scores. It must equal the
+// device's own first one bit for bit. Without a model it uses the tone bundle and sentences of it, as samples.
+// Reference results are made when they are first needed; memory does not grow with time. The last line sums up. The
+// exit status is 1 if anything differed or failed, 77 if there is no such device.
 #include <sys/resource.h>
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// grammar_cpp BUNDLE DICTIONARY GRAMMAR.jsgf FILE.raw: compiles a grammar for the bundle's model, recognises a recording
-// (16-bit mono samples at the model's rate), and prints the words, the rule and the tags.
+// grammar_cpp BUNDLE DICTIONARY GRAMMAR.jsgf FILE.raw: compiles a grammar for the bundle's model and recognises a
+// recording (16-bit mono samples at the model's rate). Prints the words, the rule and the tags.
 #include <fstream>
 #include <iostream>
 #include <iterator>

@@ -28,17 +28,17 @@ struct OtherId {
 };
 static_assert(sizeof(OtherId) == 8);
 
-// An arc in a record. Its label has a flag for a word, a flag for a next state with epsilon arcs, and the code of the cost
-// above pdf_bits bits. These low bits hold the pdf, or n_pdfs for an epsilon arc.
+// An arc in a record. Its label has a flag for a word, and a flag for a next state with epsilon arcs. The code of the
+// cost is above pdf_bits bits. These low bits hold the pdf, or n_pdfs for an epsilon arc.
 struct PackedArc {
   static constexpr uint32_t kWord = 1u << 31, kToEpsilons = 1u << 30;
   uint32_t next, label;
 };
 static_assert(sizeof(PackedArc) == 8);
 
-// A decoded record. In the file it consists of the header, counts and class number that do not fit into the header, the final
-// cost of a final state, and the arcs. Then follow a cost for every arc with the code for costs outside the table, and a word
-// for every arc with a word.
+// A decoded record. In the file it begins with the header, and the counts and class number that do not fit into it. The
+// final cost of a final state and the arcs follow. Then come a cost for every arc with the code for costs outside the
+// table, and a word for every arc with a word.
 struct StateRecord {
   static constexpr uint32_t kLoopMask = 31;  // 0: no self-loop, else 1 + the number of emitting arcs before it
   static constexpr uint32_t kFinal = 1u << 5, kOwnCosts = 1u << 6, kEnteredByEpsilon = 1u << 7;

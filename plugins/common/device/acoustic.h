@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceAcoustic is an acoustic model on a device with its own memory, with its two score buffers: the slots load_acoustic,
-// score, wait and advance work on it. Features go in through pinned memory; scores come out beside the next kernels. A back
-// end's Acoustic is derived from it.
+// DeviceAcoustic is an acoustic model on a device with its own memory, with its two score buffers. The slots
+// load_acoustic, score, wait and advance work on it. Features go in through pinned memory; scores come out beside the
+// next kernels. A back end's Acoustic is derived from it.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuser carries out the extension "fusion" on a device with memory of its own: it copies the tables of a call through pinned
-// memory, and has the kernel of plugins/common/kernels/fuse.h launched behind the scoring. A back end's Fusion has one.
+// Fuser carries out the extension "fusion" on a device with memory of its own. It copies the tables of a call through
+// pinned memory, and has the kernel of plugins/common/kernels/fuse.h launched behind the scoring. A back end's Fusion
+// has one.
 #pragma once
 
 #include <algorithm>

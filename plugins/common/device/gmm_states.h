@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The states of a feature stream by the kernels that score them, for GPUs: tensor cores where their expanded form keeps the
-// tolerance, FP32, or a mixing kernel for states that share a codebook. Called when a model is loaded.
+// The states of a feature stream by the kernels that score them, for GPUs. These use tensor cores where their expanded
+// form keeps the tolerance, FP32, or a mixing kernel for states that share a codebook. Called when a model is loaded.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr double kLog2E = 1.4426950408889634;
 
 struct StreamStates {
   std::vector<uint32_t> tensor, direct;          // in their order: states whose codebook no other state shares
-  std::vector<std::vector<uint32_t>> of_shared;  // [codebooks of the model], empty for those that are not shared
+  std::vector<std::vector<uint32_t>> of_shared;  // [codebooks of the model], empty unless shared
 };
 
 // Returns the states with all that share no codebook in `direct`.

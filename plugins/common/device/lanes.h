@@ -18,8 +18,8 @@
 
 namespace asr {
 
-// Lane is a channel's part of a launch: its `search`, its `job`, `is_rest` if a part of the job was done before, and the
-// back end's own members. The Search is derived from SearchChannel. Runtime names the back end's classes.
+// Lane is a channel's part of a launch. It has its `search`, its `job`, `is_rest` if a part of the job was done before,
+// and the back end's own members. The Search is derived from SearchChannel. Runtime names the back end's classes.
 template <typename Lane, typename Acoustic, typename Runtime>
 class DeviceLanes {
  public:

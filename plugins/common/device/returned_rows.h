@@ -49,8 +49,8 @@ class ReturnedRows {
     idle_.pop_back();
   }
 
-  // Moves rows to their destinations: of all steps if n_left is 0, else of those before an advance that is none of the last
-  // n_left. After a failure the rows of earlier steps are never moved.
+  // Moves rows to their destinations: all steps' if n_left is 0. Otherwise it moves rows of steps before an advance
+  // that is none of the last n_left. After a failure the rows of earlier steps are never moved.
   void deliver(uint32_t n_left) {
     size_t n = 0;
     while (n < pending_.size() && (n_left == 0 || pending_[n]->n_advances + n_left < n_advances_)) ++n;

@@ -29,8 +29,8 @@ void set_size(const ChannelSize &size, Job *job) {
   job->lattice.max_links = size.max_links, job->lattice.max_frames = size.max_frames;
 }
 
-// Job is the back end's SearchJob. Of a job, lattice_buffers(job) and tokens_address(job, which) return addresses, and
-// clear_results(&job) forgets what it wants and has written of a path or a lattice.
+// Job is the back end's SearchJob. The functions lattice_buffers(job) and tokens_address(job, which) return a job's
+// addresses. clear_results(&job) resets its requests and results for paths and lattices.
 template <typename Job, typename Graph>
 class SearchChannel : public ChannelOutcome {
  public:
@@ -40,8 +40,8 @@ class SearchChannel : public ChannelOutcome {
   uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
   bool has_begun() const { return job_.begin == 0; }
 
-  // Return jobs: one that consumes rows, and first begins the channel if it has not begun; one that writes the lattice; and the
-  // rest of a job that was done in part.
+  // Return jobs. The first consumes rows, and begins the channel if it has not begun. The second writes the lattice.
+  // The third is the rest of a job that was done in part.
   Job job(Rows rows, size_t stride, uint32_t n_frames) const {
     Job job = job_;
     job.rows = rows;
@@ -80,15 +80,16 @@ class SearchChannel : public ChannelOutcome {
     }
     return job.status == kSearchOverflow || (job.output != 0 && job.has_written == 0);
   }
-  // Forgets the results of the job before. What a job has found stays while the rest of it is done.
+  // Forgets the results of the preceding job. The rest of a job that was done in part keeps the first part's results.
   void forget_results() { written_.reset(); }
 
-  // The frames of the lattice that have settled since the last call, if any. Once they are read, take_settled() keeps them.
+  // Returns a reader of the lattice's frames that have settled since the last call, if any. Once they are read,
+  // take_settled() keeps them.
   std::optional<LatticeReader> settled() {
     return lattice_ ? lattice_->settled(&job_.lattice, lattice_buffers(job_)) : std::nullopt;
   }
   void take_settled(const LatticeReader &reader) { lattice_->take_settled(reader); }
-  // The lattice that the last job wrote. Once it is read, take_written() keeps it for lattice().
+  // Returns a reader of the lattice that the last job wrote. Once it is read, take_written() keeps it for lattice().
   LatticeReader written() const {
     return LatticeReader::of_written(job_.lattice, lattice_buffers(job_), job_.written, tokens_address(job_, job_.current ^ 1));
   }
@@ -165,7 +166,7 @@ class SearchChannel : public ChannelOutcome {
  private:
   struct WrittenLattice {
     std::vector<LatticeFrame> frames;
-    std::vector<float> costs, final_costs;  // of the newest tokens
+    std::vector<float> costs, final_costs;  // costs of the newest tokens
     bool reached_final, use_final;
   };
 

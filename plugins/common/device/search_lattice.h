@@ -46,10 +46,10 @@ class LatticeReader {
     return n;
   }
 
-  // Appends the frames to those of the host, with extra costs; of a written lattice in the other order and without.
+  // Appends the frames to the host's, with extra costs. A written lattice has the other order, and no extra costs.
   void append_settled(std::vector<LatticeFrame> *frames) const;
   void append_written(std::vector<LatticeFrame> *frames) const;
-  std::vector<SearchToken> tokens() const { return {tokens_.host, tokens_.host + tokens_.n}; }  // of a written lattice
+  std::vector<SearchToken> tokens() const { return {tokens_.host, tokens_.host + tokens_.n}; }  // tokens of a written lattice
 
  private:
   template <typename T>
@@ -66,7 +66,7 @@ class LatticeReader {
   std::vector<LatticeLink> links_of(uint32_t first, uint32_t n) const;
   LatticeFrame frame(size_t i) const;
 
-  uint32_t first_link_ = 0;  // that links_ has
+  uint32_t first_link_ = 0;  // number of the first link in links_
   Copy<SearchFrame> frames_;
   Copy<SearchLink> links_;
   Copy<float> acoustic_costs_, extras_;
@@ -82,14 +82,14 @@ class SearchLattice {
   std::optional<LatticeReader> settled(ChannelLattice *lattice, const LatticeBuffers &buffers);
   // Keeps the frames that such a reader has read.
   void take_settled(const LatticeReader &reader);
-  // Fills the lattice: the settled frames and, behind them, those of a written lattice.
+  // Fills the lattice with the settled frames and, behind them, the frames of a written lattice.
   void output(std::vector<LatticeFrame> written, const std::vector<float> &costs, const std::vector<float> &final_costs,
               asr_raw_lattice *lattice);
   void take_piece(asr_raw_lattice *piece);
 
  private:
   size_t n_known_ = 0;  // frames that were read or are being read
-  std::mutex mutex_;    // of frames_
+  std::mutex mutex_;    // guards frames_
   LatticeFrames frames_;
 };
 

@@ -96,7 +96,7 @@ class DeviceSignals {
   virtual void make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const PlainRows &plain,
                          Array<float> &rows) = 0;
 
-  // Enlarges the memory for all frames of signals by the function below, when one begins: there may be no room.
+  // Enlarges the memory for all frames of signals by the function below, when one begins: memory may be exhausted.
   virtual void reserve_wholes() = 0;
   template <typename... Context>
   void reserve_wholes_of(const Context &...context) {

@@ -64,10 +64,10 @@ class DeviceSlots {
     typename Platform::SearchLanes lanes{device};
     ReturnedRows<typename Platform::Device> returned_rows{device};
     std::unique_ptr<typename Platform::Fusion> fusion;                 // made by the first call
-    std::unique_ptr<typename Platform::Statistics> statistics;         // the same
-    std::vector<Acoustic *> acoustics;                                 // that are loaded
-    uint64_t features_bytes = 0, acoustic_bytes = 0, graph_bytes = 0;  // of device memory, of all that is loaded
-    std::string report;                                                // of `tune`
+    std::unique_ptr<typename Platform::Statistics> statistics;         // made by the first call
+    std::vector<Acoustic *> acoustics;                                 // acoustic models that are loaded
+    uint64_t features_bytes = 0, acoustic_bytes = 0, graph_bytes = 0;  // device memory of all loaded objects
+    std::string report;                                                // text of the last `tune`
   };
   struct Features : asr_backend_features {
     Features(Device &owner, const asr_features_view &view)

@@ -13,7 +13,7 @@ FIXED uint32_t kFuseSum = 0, kFuseLogSum = 1, kFuseMax = 2;  // asr_fuse_rule
 
 typedef struct FuseJob {
   uint32_t first_term, n_terms, rule;
-  uint32_t first_row;  // of the result
+  uint32_t first_row;  // first row of the result
   float weight;        // the largest of the terms
 } FuseJob;
 

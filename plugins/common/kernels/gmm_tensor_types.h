@@ -9,8 +9,8 @@ namespace asr {
 #endif
 
 enum TileSizes {
-  kTileGaussians = 8,  // of one state, padded
-  kBlockTiles = 8,     // of the expanded kernel
+  kTileGaussians = 8,  // Gaussians of one state, padded
+  kBlockTiles = 8,     // tiles of the expanded kernel's blocks
 };
 
 // A feature of a stream: (row[dim] - centre) * scale.

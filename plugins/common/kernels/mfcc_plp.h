@@ -15,7 +15,7 @@ FIXED uint32_t kMostPlpOrder = PLP_MOST_ORDER;
 // A row of levels is the log energies of n_mel bands and, if energy_row >= 0, the log energy of the frame.
 typedef struct PlpNumbers {
   uint32_t n_mel, n_levels, n_ceps, lpc_order;
-  int32_t energy_row;  // of the cepstra; -1 = none
+  int32_t energy_row;  // row of the cepstra that holds the energy; -1 = none
   float compression;   // for exponentials of base 2
   float log_gain_floor;
 } PlpNumbers;

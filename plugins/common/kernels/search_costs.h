@@ -9,11 +9,11 @@
 namespace asr {
 #endif
 
-// The greatest cost within the beam.
+// Returns the greatest cost within the beam.
 DEVICE float bound_of(float best, float beam) { return fmin(add_rounded(best, beam), FLT_MAX); }
 
-// The cost of an arc after a token of cost c. An emitting arc whose score is not finite is closed. log_likelihood: of the arc's
-// pdf, unused for epsilon arcs.
+// Returns the cost of an arc after a token of cost c. An emitting arc whose score is not finite is closed.
+// log_likelihood: of the arc's pdf, unused for epsilon arcs.
 DEVICE float arc_cost(const SearchBeam *beam, bool emitting, float log_likelihood, const SearchArc *arc, float c) {
   const float word_cost = (arc->label & kArcWord) != 0 ? beam->word_insertion_cost : 0.0f;
   const float cost = add_rounded(c, add_rounded(arc->graph_cost, word_cost));
@@ -24,15 +24,15 @@ DEVICE float arc_cost(const SearchBeam *beam, bool emitting, float log_likelihoo
 
 DEVICE float acoustic_cost_of(float log_likelihood) { return subtract_rounded(0.0f, log_likelihood); }
 
-// The cost with which a token can end a path: as it is, or with its final cost, which may be infinite.
+// Returns the cost with which a token can end a path: as it is, or with its final cost, which may be infinite.
 DEVICE float end_cost(GLOBAL const SearchToken *token, bool with_final, GLOBAL const float *final_costs) {
   return add_rounded(token->cost, with_final ? final_costs[token->state] : 0.0f);
 }
 
 // ---- extra costs, how much dearer than the best path the best path through a token is: at least 0, so that bits order them --
 
-// The bits of the extra cost of a token that ends paths; `least` is the least cost of those tokens. Never -0, whose bits would
-// be the greatest.
+// Returns the bits of the extra cost of a token that ends paths; `least` is the least cost of these tokens. Never -0,
+// whose bits would be the greatest.
 DEVICE uint32_t extra_of_end(float cost, float least) { return as_uint(add_rounded(subtract_rounded(cost, least), 0.0f)); }
 
 // Returns the bits of the extra cost of the best path through a link. `extra` is that of its destination, link_cost how much

@@ -56,11 +56,12 @@ FOR_TYPES(Search, State) DEVICE void team_compact_trace(const Search *s, LOCAL S
   team_sync(s);
 }
 
-// Follows epsilon arcs, those of list 1 first, until there are none; totals->best becomes the least cost. Returns false if the
+// Follows epsilon arcs, from list 1 on, until none are left; totals->best becomes the least cost. Returns false if the
 // frame was given up.
 FOR_TYPES(Search, State)
 DEVICE bool team_follow_epsilons(const Search *s, LOCAL State *search, StepTotals *totals) {
-  if (thread_number() == 0 && has_lattice(s)) search->first_candidate = search->n_candidates[0];  // those of emitting arcs stay
+  // The links of a lattice need the candidates of emitting arcs until the frame ends.
+  if (thread_number() == 0 && has_lattice(s)) search->first_candidate = search->n_candidates[0];
   uint32_t list = 1;
   for (uint32_t n_rounds = 0;; ++n_rounds, list ^= 1) {
     block_sync();
@@ -97,8 +98,8 @@ FOR_TYPES(Search, State) DEVICE void block_make_epsilon_links(const Search *s, L
     warp_link_epsilon_arc(s, beam, first_link, &counts->n_links[1], epsilon_links(s), first + lane_number(), n);
 }
 
-// Epsilon arcs and what follows them. `n_frames`: 1, or 0 for the beginning, which has no row. `totals`: of the step before.
-// Returns false if the frame was given up.
+// Finishes a frame: epsilon arcs, links, commit. `n_frames`: 1, or 0 for the beginning, which has no row. `totals`: the
+// preceding step's. Returns false if the frame was given up.
 FOR_TYPES(Search, State)
 DEVICE bool team_finish_frame(const Search *s, LOCAL State *search, uint32_t n_frames, GLOBAL const float *row,
                               StepTotals totals) {
@@ -125,8 +126,8 @@ DEVICE bool team_finish_frame(const Search *s, LOCAL State *search, uint32_t n_f
   return true;
 }
 
-// The frame of a row up to its epsilon arcs; team_finish_frame follows. Returns false if the frame was given up or no token
-// survives.
+// Makes the frame of a row up to its epsilon arcs; team_finish_frame follows. Returns false if the frame was given up
+// or no token survives.
 FOR_TYPES(Search, State)
 DEVICE bool team_follow_row(const Search *s, LOCAL State *search, GLOBAL const float *row, StepTotals *totals) {
   const bool needs_compaction =

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a frame, a warp at a time (docs/search.md): arcs become candidates, candidates that won become tokens, and
 // followed arcs become links. The back end provides the loops over lists, and the barriers (search_driver.h). Before it
-// includes this file it defines log_likelihood_of(row, pdf), the warp that search_stretch.h asks for, and warp_append(size,
-// wanted), which reserves an index in a list for each lane that wants one. For its type Search, a block's search and table, it
-// defines
+// includes this file it defines log_likelihood_of(row, pdf), the warp functions of search_stretch.h, and
+// warp_append(size, wanted). The last one reserves an index in a list for each lane with `wanted`. For its type Search,
+// a block's search and table, it defines
 //   has_lattice(s)
 //   warp_append_item(s, list, first_arc, n_arcs, cost, token)  adds tokens with arcs to a list
 //   warp_lower_best(s, cost, counts)  lowers the least cost so far; returns the bound by it
@@ -41,14 +41,15 @@ DEVICE float arc_acoustic_cost(const FrameSteps *steps, uint32_t arc) {
 
 // ---- expand ----------------------------------------------------------------------------------------------------------------
 
-// Remembers epsilon arcs for the lattice, for the lanes that want to.
+// Appends the epsilon arcs of lanes with `wanted` to the links for the lattice.
 FOR_TYPE(Search)
 DEVICE void warp_add_epsilon_link(const Search *s, LOCAL uint32_t *n, bool wanted, const EpsilonLink *link) {
   const uint32_t index = warp_append(n, wanted);
   if (wanted) put_epsilon_link(s, index, link);
 }
 
-// Enters arcs into the block's own table and remembers those of use as candidates. Returns true in the lanes that have one.
+// Enters arcs into the block's own table and appends the useful ones to the candidates. Returns true in the lanes that
+// have one.
 FOR_TYPE(Search)
 DEVICE bool warp_enter_own(const Search *s, const FollowedArcs *followed, bool emitting, const ArcStep *step, float cost,
                            bool wanted) {
@@ -87,9 +88,9 @@ DEVICE void warp_expand(const Search *s, const FrameSteps *steps, const Followed
 
 // ---- resolve ---------------------------------------------------------------------------------------------------------------
 
-// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed. What an epsilon arc won
-// must be undercut to be replaced in the next round. Emitting arcs need no such mark, since an epsilon arc of the same cost has
-// the higher index. Lanes without a candidate have valid == false.
+// Makes tokens of the candidates that won, and a list of tokens whose epsilon arcs follow. In the next round only a
+// lower cost replaces a token that an epsilon arc made. Emitting arcs need no such mark, since an epsilon arc of the
+// same cost has the higher index. Lanes without a candidate have valid == false.
 FOR_TYPE(Search)
 DEVICE void warp_resolve(const Search *s, const FrameSteps *steps, bool emitting, uint32_t next_list, uint32_t index,
                          const Candidate *candidate, bool valid) {

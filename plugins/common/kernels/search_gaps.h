@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Removes taken frames of a lattice, and closes the gaps that pruning (search_prune.h) leaves between frames, by a block. Links
 // of all frames move down together, kMovedAtOnce of a thread behind a barrier. A link's frame is found among the numbers of
-// links before each frame, which lie in shared memory in place of the table. The back end has defined block_scan before.
+// links before each frame, which lie in shared memory instead of the table. The back end has defined block_scan before.
 #ifndef SENONE_KERNELS_SEARCH_GAPS_H
 #define SENONE_KERNELS_SEARCH_GAPS_H
 
@@ -28,13 +28,13 @@ DEVICE void block_drop_taken(LOCAL ChannelLattice *lattice, GLOBAL SearchFrame *
   block_sync();
 }
 
-// Moves of as many frames as there are threads: the number of links in the frames before, the distance of the frame's own, and
-// the number of extra costs that move along.
+// Moves of as many frames as there are threads. Each has the number of links in earlier frames, the distance of its own
+// links, and the number of extra costs that move along.
 typedef struct FrameMoves {
   LOCAL uint32_t *n_before, *distance, *n_extras;  // [block_size()] each
 } FrameMoves;
 
-// The frame of a link: the last that begins no later.
+// Returns the frame of a link: the last that begins no later.
 DEVICE uint32_t frame_of_link(const FrameMoves *moves, uint32_t link) {
   uint32_t frame = 0;
   for (uint32_t step = 512; step > 0; step /= 2)  // a block has at most 1024 threads
@@ -58,7 +58,7 @@ DEVICE void block_move_links(LatticeMemory lattice, const FrameMoves *moves, uin
       acoustic_costs[k] = lattice.acoustic_costs[from];
       extras[k] = i - moves->n_before[frame] < moves->n_extras[frame] ? lattice.extras[from + 1] : 0.0f;
     }
-    block_sync();  // what is overwritten has been read
+    block_sync();  // all threads have read before any overwrites
 #pragma unroll
     for (uint32_t k = 0; k < kMovedAtOnce; ++k) {
       if (!moves_down[k]) continue;
@@ -70,7 +70,7 @@ DEVICE void block_move_links(LatticeMemory lattice, const FrameMoves *moves, uin
   }
 }
 
-// Moves every frame's links to the end of those before. `shared`: [3 * block_size()]; sums: as block_scan wants them.
+// Moves every frame's links to the end of the preceding frame's. `shared`: [3 * block_size()]; sums: for block_scan.
 DEVICE void block_close_gaps(LOCAL ChannelLattice *lattice, LatticeMemory memory, LOCAL uint32_t *shared,
                              LOCAL uint32_t *sums) {
   const FrameMoves moves = {shared, shared + block_size(), shared + 2 * block_size()};

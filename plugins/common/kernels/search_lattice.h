@@ -3,8 +3,8 @@
 // frames.
 //
 // A frame's links are made when its tokens have their last costs, and appended to the channel's in no order. Emitting links are
-// among the frame's candidates, which are kept until it ends. Epsilon links are among the arcs followed in all rounds: those
-// whose source kept the path it had.
+// among the frame's candidates, which are kept until it ends. Epsilon links are among the arcs followed in all rounds.
+// An arc becomes a link if its source has kept its path.
 //
 // Pruning removes links that cannot be in the final lattice. It finds extra costs from the newest frame backwards, with 0 for
 // all of its tokens. It ends at a frame with the extra costs of the last pruning. In a frame they are the fixed point of its
@@ -15,8 +15,8 @@
 // tokens with their final costs. It goes behind the channel's own links and frames, which stay as they are. Only this crosses
 // to the host, a hundredth of the newest frames' links.
 //
-// The file that includes this one has defined before, for a type Values of the values of a frame's tokens that many threads
-// lower: value_now(values, token), and lower_value(values, token, value), which returns the value before.
+// The including file defines a type Values first: values of a frame's tokens that many threads lower. With it come
+// value_now(values, token) and lower_value(values, token, value), which returns the earlier value.
 #ifndef SENONE_KERNELS_SEARCH_LATTICE_H
 #define SENONE_KERNELS_SEARCH_LATTICE_H
 
@@ -52,7 +52,7 @@ DEVICE SearchFrame append_frame(LOCAL ChannelLattice *lattice, uint32_t n_emitti
 
 DEVICE uint32_t newest_frame(LOCAL const ChannelLattice *lattice) { return lattice->first_frame + lattice->n_frames - 1; }
 
-// The number of frames at the front that are pruned no more, and of those that the host has.
+// Count the frames at the front: frames that are pruned no more, and frames that the host has.
 DEVICE uint32_t n_fixed_frames(LOCAL const ChannelLattice *lattice) {
   return n_settled_frames(lattice->last_settled, lattice->first_frame);
 }
@@ -77,11 +77,11 @@ DEVICE void note_settled_links(LOCAL ChannelLattice *lattice, GLOBAL const Searc
   lattice->settled_end = frame.first_link + frame.n_emitting + frame.n_epsilon;
 }
 
-// True if there are entries for the frames of a lattice behind those of the channel, all but the first n_known.
+// Returns true if the buffer has entries for a lattice's frames behind the channel's own, without the first n_known.
 DEVICE bool output_fits(LOCAL const ChannelLattice *lattice, uint32_t n_known) {
   return 2 * lattice->n_frames - n_known <= lattice->max_frames;
 }
-// The entry of frame t: the newest comes first.
+// Returns the entry of frame t: the newest comes first.
 DEVICE uint32_t output_entry(LOCAL const ChannelLattice *lattice, uint32_t t) {
   return lattice->n_frames + (lattice->n_frames - 1 - t);
 }
@@ -97,10 +97,10 @@ DEVICE void lower_end_costs(GLOBAL const SearchToken *token, bool use_final, GLO
   }
 }
 
-// True if one of the tokens can end with its final cost.
+// Returns true if one of the tokens can end with its final cost.
 DEVICE bool reaches_final(LOCAL const uint32_t *least) { return least[1] != ordered(INFINITY); }
 
-// The bits of a token's extra cost if the utterance ends here.
+// Returns the bits of a token's extra cost if the utterance ends here.
 DEVICE uint32_t end_extra(GLOBAL const SearchToken *token, GLOBAL const float *final_costs, LOCAL const uint32_t *least) {
   const bool with_final = reaches_final(least);
   return extra_of_end(end_cost(token, with_final, final_costs), cost_of(least[with_final ? 1 : 0]));

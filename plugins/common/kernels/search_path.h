@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The best path of a channel, by a block. It finds the best token, with final costs and without, by the least cost and then the
-// least state. If the common path is wanted, every thread follows its tokens back to where they meet the best one: all these
-// records are on one path, so the least of them is on the paths of all tokens. Then one thread follows the best token's trace
-// back. Both walks are short, for the part that all paths share has been settled (search_trace.h).
+// least state. If the common path is wanted, every thread follows its tokens back to where they meet the best one. All
+// these records are on one path, so the least of them is on the paths of all tokens. Then one thread follows the best
+// token's trace back. Both walks are short, for the part that all paths share has been settled (search_trace.h).
 #ifndef SENONE_KERNELS_SEARCH_PATH_H
 #define SENONE_KERNELS_SEARCH_PATH_H
 

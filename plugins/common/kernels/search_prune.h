@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks back through the frames of a lattice, finds extra costs and removes links (search_lattice.h), by a block: to prune the
-// lattice, or to write it as it is if the utterance ends here. The back end may prefetch the data of a visit during the visit
-// before. Before it includes this file it defines set_value and swap_values (search_lattice.h has the others) and warp_append.
-// Its type Walk has the values of_frame and before, of the tokens of the visited frame and of the frame before it, new_number,
-// and the members that begin_walk() sets. For it the back end defines
+// Walks back through the frames of a lattice, finds extra costs and removes links (search_lattice.h), by a block. It
+// prunes the lattice, or writes it as it is if the utterance ends here. The back end may prefetch the data of a visit
+// during the visit before. Before it includes this file it defines set_value and swap_values (search_lattice.h has the
+// others) and warp_append. Its type Walk has the values of_frame of the visited frame's tokens, and `before` of the
+// preceding frame's. It also has new_number, and the members that begin_walk() sets. For it the back end defines
 //   frame_link, frame_acoustic_cost(w, i)  a link of the visited frame, by its number in the frame
 //   stored_extra(w, i)                the extra cost of a token that the last pruning stored
 //   n_staged(w)                       how many of a frame's first links are read elsewhere and may be overwritten
@@ -22,12 +22,12 @@ namespace asr {
 // Returns frame t while it, or a frame beside it, is visited.
 FOR_TYPE(Walk) DEVICE LOCAL SearchFrame *walk_frame(const Walk *w, uint32_t t) { return &w->state->frames[t % 4]; }
 
-// The extra costs that are stored of a frame's tokens.
+// Returns the extra costs that are stored of a frame's tokens.
 FOR_TYPE(Walk) DEVICE GLOBAL float *stored_extras(const Walk *w, uint32_t t) {
   return w->memory->extras + first_extra_of(w->lattice->first_frame + t, walk_frame(w, t)->first_link);
 }
 
-// The most tokens that a frame of the lattice has; `most` is in shared memory.
+// Returns the most tokens that a frame of the lattice has; `most` is in shared memory.
 DEVICE uint32_t block_most_tokens(LOCAL const ChannelLattice *lattice, GLOBAL const SearchFrame *frames, LOCAL uint32_t *most) {
   if (thread_number() == 0) *most = 0;
   block_sync();
@@ -49,7 +49,7 @@ DEVICE void begin_walk(Walk *w, LOCAL ChannelLattice *lattice, LOCAL const Latti
   block_sync();
 }
 
-// Begins the visit: extra costs become those of paths through epsilon links too, in rounds until none falls.
+// Begins the visit: extra costs include paths through epsilon links, in rounds until no cost falls.
 FOR_TYPE(Walk) DEVICE void block_complete_extras(Walk *w) {
   const uint32_t first = walk_frame(w, w->t)->n_emitting, end = first + walk_frame(w, w->t)->n_epsilon;
   for (bool fell = first < end; fell;) {
@@ -98,8 +98,8 @@ FOR_TYPE(Walk) DEVICE void block_rename_sources(Walk *w) {
   }
 }
 
-// Removes links of one kind, n from the frame's link `from` on. Those that stay, by a counter that is 0, go to `to` on.
-// Emitting ones lower the extra costs of the frame before.
+// Removes links of one kind, n from the frame's link `from` on. The remaining links move to `to` on; n_kept counts them
+// from 0. Emitting links lower the extra costs of the preceding frame.
 FOR_TYPE(Walk)
 DEVICE void block_prune_links(Walk *w, bool emitting, LOCAL uint32_t *n_kept, uint32_t from, uint32_t n, uint32_t to) {
   const uint32_t most = as_uint(w->lattice->lattice_beam);
@@ -115,7 +115,7 @@ DEVICE void block_prune_links(Walk *w, bool emitting, LOCAL uint32_t *n_kept, ui
       through = extra_of_link(&w->of_frame, &kept);
       keep = through <= most;
     }
-    if (from + min(first + block_size(), n) > n_staged(w)) block_sync();  // what is overwritten has been read
+    if (from + min(first + block_size(), n) > n_staged(w)) block_sync();  // links are read before they are overwritten
     const uint32_t number = warp_append(n_kept, keep), index = to + number;
     if (!keep) continue;
     if (emitting && number < n_staged(w)) set_old_source(w, number, kept.source);
@@ -147,9 +147,9 @@ FOR_TYPE(Walk) DEVICE SearchFrame block_prune_frame(Walk *w, bool writes) {
   return pruned;
 }
 
-// Visits the frames back to frame `last`. A pruning ends early, at a frame whose extra costs are what they were. A lattice is
-// written until it does not fit; *overflow says so. Written are its links, from the end of the channel's own to w->to, its
-// frames, and the newest frame's tokens, from `tokens` to `kept_tokens`. Returns the number of these.
+// Visits the frames back to frame `last`. A pruning ends early, at a frame whose extra costs have not changed. A
+// lattice is written until it does not fit; *overflow says so. Written are its links, from the end of the channel's own
+// to w->to, its frames, and the newest frame's tokens, from `tokens` to `kept_tokens`. Returns the number of these.
 FOR_TYPE(Walk)
 DEVICE uint32_t block_walk_back(Walk *w, bool writes, uint32_t last, LOCAL const uint32_t *overflow,
                                 GLOBAL const SearchToken *tokens, GLOBAL SearchToken *kept_tokens) {
@@ -181,7 +181,7 @@ DEVICE uint32_t block_walk_back(Walk *w, bool writes, uint32_t last, LOCAL const
   return n_kept_tokens;
 }
 
-// Sets the extra costs of the newest tokens: those of paths that end with them. `least`: [2] in shared memory.
+// Sets the extra costs of the newest tokens, from the paths that end with them. `least`: [2] in shared memory.
 FOR_TYPE(Walk)
 DEVICE void block_end_extras(Walk *w, GLOBAL const SearchToken *tokens, uint32_t n_tokens, bool use_final,
                              GLOBAL const float *final_costs, LOCAL uint32_t *least) {

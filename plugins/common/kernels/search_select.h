@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Step 1 of a frame (docs/search.md) selects the tokens that are expanded. The beam, min_active and max_active all come down to
-// one threshold of the keys (cost, state). If one of the last two cuts, the threshold is the k-th smallest key, found exactly:
-// a histogram over the beam gives its bin of costs, and digits of up to 11 bits from the top follow until few keys are left,
-// which are compared with each other. The file that includes this one has defined log_likelihood_of(row, pdf) before. For its
-// type Search the back end defines
+// one threshold of the keys (cost, state). If one of the last two cuts, the threshold is the k-th smallest key, found
+// exactly. A histogram over the beam gives its bin of costs. Digits of up to 11 bits from the top follow, until few
+// keys are left. These are compared with each other. The file that includes this one has defined log_likelihood_of(row,
+// pdf) before. For its type Search the back end defines
 //   block_find_own_tokens(s)          finds the tokens that the block owns
 //   n_own_tokens(s), own_token(s, i)  their number; one of them
 //   need_arcs(s, token, row)          sets the arcs of a token that have not been set; may lower search->best by some of them
@@ -36,7 +36,7 @@ DEVICE uint32_t bin_of_cost(float cost, float best, float bins_per_cost) {
   return (uint32_t)fmin(multiply_rounded(subtract_rounded(cost, best), bins_per_cost), (float)(kBins - 1));
 }
 
-// The next digit of a key, of which all from `top` on are known.
+// Return the next digit of a key, of which all bits from `top` on are known.
 DEVICE uint32_t digit_width(uint32_t top) { return min(11u, top); }
 DEVICE uint32_t next_digit(SearchKey key, uint32_t top) {
   const uint32_t width = digit_width(top);
@@ -53,13 +53,13 @@ DEVICE KeyPrefix add_digit(KeyPrefix known, uint32_t digit) {
   known.top -= width;
   return known;
 }
-// True if a key of this bin begins like the known part.
+// Returns true if a key of this bin begins like the known part.
 DEVICE bool has_prefix(KeyPrefix known, uint32_t bin, SearchKey key) {
   return known.bin == kNoBin || (bin == known.bin && (known.top == 64 || key >> known.top == known.bits));
 }
 
-// Returns the least cost of the first arcs of a best token: a first bound for all emitting arcs. Four are enough to keep most
-// of what is beyond the beam out of the table.
+// Returns the least cost of the first arcs of a best token: a first bound for all emitting arcs. Four are enough to
+// keep most candidates beyond the beam out of the table.
 DEVICE float least_cost_of_first_arcs(const SearchBeam *beam, GLOBAL const SearchArc *arcs, uint32_t first, uint32_t n_arcs,
                                       GLOBAL const float *row) {
   float least = INFINITY;
@@ -90,7 +90,7 @@ DEVICE void team_find_digit(const Search *s, LOCAL State *search, float bins_per
   const float best = search->job.best;
   const uint32_t n_tokens = n_own_tokens(s), n_share = (kBins + block_size() - 1) / block_size();
   for (uint32_t b = thread_number(); b < kBins; b += block_size()) own_bins[b] = 0;
-  block_sync();                                                          // all have read what was found before
+  block_sync();                                                          // all have read the earlier result
   if (thread_number() == 0) kth->bin = kth->n_in_bin = kth->n_left = 0;  // as it stays in a frame that is void
   for (uint32_t i = thread_number(); i < n_tokens; i += block_size()) {
     const OwnToken token = own_token(s, i);
@@ -135,7 +135,8 @@ DEVICE void team_find_kth_of_few(const Search *s, LOCAL State *search, float bin
   block_sync();
 }
 
-// The k-th smallest key of the tokens; 0 < k <= n_tokens. Keys differ, so few are left at the latest with the last digit.
+// Returns the k-th smallest key of the tokens; 0 < k <= n_tokens. Keys differ, so few are left at the latest with the
+// last digit.
 FOR_TYPES(Search, State) DEVICE SearchKey team_kth_key(const Search *s, LOCAL State *search, uint32_t k) {
   LOCAL KthKey *const kth = &search->kth;
   const float bins_per_cost = (float)kBins / search->job.beam.beam;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arcs of a list's items, numbered through and shared out evenly: a warp takes a stretch of them, finds its first item, and
-// from then on takes an arc a lane. Every item has an arc, so the items that begin among those arcs are the next few at most:
-// one load a lane finds its own. The file that includes this one has defined the warp before:
+// The arcs of a list's items, numbered through and shared out evenly. A warp takes a stretch of them, finds its first
+// item, and from then on takes an arc a lane. Every item has an arc, so the items that begin among those arcs are the
+// next few at most. One load a lane finds its own. The file that includes this one has defined the warp before:
 //   warp_size(), warp_number(), lane_number()
 //   warp_begun(first, &n_begun)         of numbers that rise from lane to lane: how many are at most the number of this lane,
 //                                       and how many are less than warp_size()
@@ -28,9 +28,9 @@ typedef struct ArcStep {
   SearchArc arc;
 } ArcStep;
 
-// The warp's stretch of the n_arcs arcs of n_items items, of which all warps of n_threads threads take part.
+// Returns the warp's stretch of the n_arcs arcs of n_items items, of which all warps of n_threads threads take part.
 DEVICE ArcStretch warp_stretch(GLOBAL const ExpandItem *items, uint32_t n_items, uint32_t n_arcs, uint32_t n_threads) {
-  const uint32_t n_steps = (n_arcs + n_threads - 1) / n_threads;  // of each warp
+  const uint32_t n_steps = (n_arcs + n_threads - 1) / n_threads;  // steps of each warp
   ArcStretch s;
   s.items = items;
   s.n_items = n_items;
@@ -42,7 +42,7 @@ DEVICE ArcStretch warp_stretch(GLOBAL const ExpandItem *items, uint32_t n_items,
 
 DEVICE bool stretch_ends(const ArcStretch *s) { return s->base >= s->end; }
 
-// The step of each lane; then the stretch goes on by a warp.
+// Returns the step of each lane; then the stretch goes on by a warp.
 DEVICE ArcStep warp_next_step(ArcStretch *s, GLOBAL const SearchArc *arcs) {
   const uint32_t following = s->item + 1 + lane_number();
   const uint32_t first = following < s->n_items ? s->items[following].offset - s->base : warp_size();

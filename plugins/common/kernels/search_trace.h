@@ -4,7 +4,8 @@
 // steps. Every token walks back and sets a bit for each record on its path until it meets one that is set. The followers of
 // each record are counted on the way: from the root on, records with a single follower are shared by all. A record's new index
 // is the number of bits before its own, which a sum for each word of 32 bits gives without a table. Records move through
-// scratch memory, as many at a time as fit there. No record moves up, so no part overwrites what the next ones read.
+// scratch memory, as many at a time as fit there. No record moves up, so no part overwrites records that the next ones
+// read.
 #ifndef SENONE_KERNELS_SEARCH_TRACE_H
 #define SENONE_KERNELS_SEARCH_TRACE_H
 
@@ -36,7 +37,8 @@ DEVICE Share share_of_thread(uint32_t n, uint32_t thread, uint32_t n_threads) {
   return share;
 }
 
-// True if the trace is compacted before a frame of n_tokens; n_compacted: the records left by the last compaction.
+// Returns true if the trace is compacted before a frame of n_tokens; n_compacted: the records left by the last
+// compaction.
 DEVICE bool trace_needs_compaction(uint32_t n_records, uint32_t max_records, uint32_t n_tokens, uint32_t n_compacted) {
   return n_records + 2 * n_tokens > max_records && n_records > n_compacted;
 }
@@ -79,7 +81,8 @@ DEVICE void mark_tokens(const Compaction *c, GLOBAL const SearchToken *tokens, u
   }
 }
 
-// Counts the bits of a share of the words; then, with the number of bits before the share, writes those before each word.
+// Counts the bits of a share of the words. Then it gets the number of bits before the share, and writes the number
+// before each word.
 DEVICE uint32_t count_bits(const Compaction *c, Share words) {
   uint32_t n = 0;
   for (uint32_t w = words.begin; w < words.end; ++w) n += popcount(c->bits[w]);

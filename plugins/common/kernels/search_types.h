@@ -76,8 +76,8 @@ typedef struct SearchLink {
   float cost;
 } KERNEL_ALIGNED(16) SearchLink;
 
-// A frame of a lattice: its emitting links, which lead to its tokens, then its epsilon links, and, if it has been pruned, the
-// extra costs of its tokens.
+// A frame of a lattice. Its emitting links, which lead to its tokens, come before its epsilon links. A pruned frame
+// also has the extra costs of its tokens.
 typedef struct SearchFrame {
   uint32_t first_link, n_emitting, n_epsilon, n_tokens;
   uint32_t is_pruned;
@@ -121,8 +121,9 @@ typedef struct LatticeMemory {
   GLOBAL SearchFrame *frames;    // [max_frames]
 } LatticeMemory;
 
-// A lattice that was written behind the channel's links and frames, as it would be if the utterance ended there: the frames
-// from the newest one back to the first that the host lacks. The newest frame's tokens are in the buffer of the next frame's.
+// A lattice that was written behind the channel's links and frames, as if the utterance ended there. It has the frames
+// from the newest one back to the first that the host lacks. The newest frame's tokens are in the buffer of the next
+// frame's.
 typedef struct SearchOutput {
   uint32_t n_frames, n_links, n_tokens;
   uint32_t reached_final;
@@ -137,8 +138,8 @@ typedef struct SearchEnd {
 
 // ---- lists of a frame ----------------------------------------------------------------------------------------------------
 
-// A token whose arcs are followed: its first arc, its cost, its number for emitting arcs or its slot for epsilon arcs, and the
-// number of arcs of the items before it.
+// A token whose arcs are followed: its first arc, and its cost. `token` is its number for emitting arcs, or its slot
+// for epsilon arcs. `offset` is the number of arcs of the earlier items.
 typedef struct ExpandItem {
   uint32_t first_arc;
   float cost;
@@ -166,10 +167,10 @@ typedef struct EpsilonLink {
 // The data that the steps of a frame read, and the number of records of the trace, to which they append.
 typedef struct FrameSteps {
   SearchBeam beam;
-  float bound;  // of costs; while emitting arcs are followed it is still falling
+  float bound;  // bound of costs; it falls while emitting arcs are followed
   GLOBAL const SearchArc *arcs;
   GLOBAL const ArcBegins *begins;
-  GLOBAL const SearchToken *tokens;  // of the last frame
+  GLOBAL const SearchToken *tokens;  // tokens of the last frame
   GLOBAL const float *row;           // nullptr for epsilon arcs
   LOCAL uint32_t *n_records;
 } FrameSteps;
@@ -194,25 +195,25 @@ typedef struct StepTotals {
   uint32_t best;        // ordered cost so far
 } KERNEL_ALIGNED(16) StepTotals;
 
-FIXED uint32_t kNoList = 2;  // of a step that follows the arcs of none
+FIXED uint32_t kNoList = 2;  // list number of a step that follows no arcs
 
 // The numbers of a frame's tokens and links, counted by all blocks of a team.
 typedef struct FrameCounts {
-  uint32_t n_next, n_within;  // tokens, those of them within the beam
+  uint32_t n_next, n_within;  // tokens; tokens within the beam
   uint32_t n_links[2];        // emitting ones, epsilon ones
 } FrameCounts;
 
 // Shared memory of the threads on their way back through a lattice (search_prune.h).
 typedef struct WalkState {
-  uint32_t most_tokens;   // of a frame
+  uint32_t most_tokens;   // largest number of tokens in a frame
   SearchFrame frames[4];  // frame t at t % 4
-  uint32_t n_left[2][3];  // of frame t, at t % 2: its tokens, emitting links, and epsilon links
+  uint32_t n_left[2][3];  // frame t at t % 2: remaining tokens, emitting links, and epsilon links
 } WalkState;
 
 FIXED uint32_t kFreeSlot = 0xffffffffu;  // instead of a slot's state
 FIXED uint32_t kNoSlot = 0xffffffffu;
-FIXED uint32_t kBins = 2048;       // of the histogram over the beam
-FIXED uint32_t kFewKeys = 128;     // that are compared with each other
+FIXED uint32_t kBins = 2048;       // bins of the histogram over the beam
+FIXED uint32_t kFewKeys = 128;     // most keys that are compared with each other
 FIXED uint32_t kPruneFrames = 16;  // new frames of a lattice that is pruned
 
 #ifdef __cplusplus

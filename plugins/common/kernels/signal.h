@@ -4,14 +4,14 @@
 //
 // signal_frames: a block owns a signal and takes its new frames in their order. A thread has a mel band, then a cepstrum,
 // with the running estimates of both in the signal's memory. Normalised cepstra go into the ring of the signal's last frames,
-// then the levels above them, all frames of a level at once. signal_rows: a block owns a row; a thread sums the taps of a
-// value, then a row of the transform, then one of the signal's own transform (A1). Cepstra may be log mel energies [n_mel];
-// layouts in signal_types.h.
+// then the levels above them, all frames of a level at once. signal_rows: a block owns a row. A thread sums the taps of
+// a value, then a row of the transform, then one of the signal's own transform (A1). Cepstra may be log mel energies
+// [n_mel]; layouts in signal_types.h.
 //
 // Accumulators are double, in the order of the host (core/feature), compiled without contraction. So the same cepstra give the
 // same rows bit for bit, but for an ulp of double in exp and log of noise removal. References: tests/reference noise_removed,
-// live_normalised, batch_normalised, dynamic. Floor: a frame of noise removal is a chain of n_mel double additions, about 1 us;
-// the rest is 13 to 100 loads a value from the nearest cache.
+// live_normalised, batch_normalised, dynamic. Floor: a frame of noise removal is a chain of n_mel double additions,
+// about 1 us. The rest is 13 to 100 loads a value from the nearest cache.
 #ifndef SENONE_KERNELS_SIGNAL_H
 #define SENONE_KERNELS_SIGNAL_H
 

@@ -16,7 +16,7 @@ typedef struct DynamicsNumbers {
   double prior_frames, window_frames;
   float log_add, log_floor;
   uint32_t n_ceps, n_mel;
-  uint32_t row_values;  // of a frame that MFCC gives: n_ceps, or n_mel with noise removal
+  uint32_t row_values;  // MFCC values of a frame: n_ceps, or n_mel with noise removal
   uint32_t removes_noise;
   int32_t counted_cepstrum;
   uint32_t n_levels, n_slope, n_values, n_dims, transform_cols, has_transform;
@@ -36,16 +36,16 @@ FIXED uint32_t kNowhere = 0xffffffffu;  // instead of an offset
 
 // A signal's part of a step. Frames and rows are counted from the signal's first.
 typedef struct SignalJob {
-  uint32_t slot;          // of the signal's memory
+  uint32_t slot;          // slot of the signal's memory
   uint32_t begins, live;  // begins: it had no frames before; live: its cepstra are normalised
   uint32_t first_frame, n_frames;
   uint32_t ends, ended;  // now; before
-  uint32_t first_value;  // of its first frame, in the cepstra of the step
+  uint32_t first_value;  // offset of its first frame in the cepstra of the step
   uint32_t first_row, n_rows;
   uint32_t to_row;             // in the score buffer
   uint32_t transforms;         // the signal has a transform of its own
-  uint32_t new_transform;      // its first value in the input of the step, or kNowhere
-  uint32_t to_plain;           // of its first row in the rows without this transform, or kNowhere
+  uint32_t new_transform;      // offset of its first value in the input of the step, or kNowhere
+  uint32_t to_plain;           // offset of its first row in the rows without this transform, or kNowhere
   uint32_t whole, whole_slot;  // it is normalised as a whole, and has this slot for all its frames
 } KERNEL_ALIGNED(16) SignalJob;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots of plugins/common/device/slots.h with the classes of this folder, and those that are OpenCL's own.
+// The slots of plugins/common/device/slots.h with the classes of this folder, and slots that only OpenCL has.
 #include "plugins/common/ocl/backend.h"
 
 #include <string>

@@ -73,7 +73,7 @@ DeviceFacts facts_of(cl_platform_id platform, cl_device_id device) {
   return facts;
 }
 
-// Returns what a device lacks to run the kernels; "" if nothing.
+// Lists the properties that a device lacks to run the kernels; "" if none.
 std::string what_is_missing(const DeviceFacts &facts) {
   std::string missing;
   const auto need = [&](bool there, const char *what) {

@@ -27,7 +27,7 @@ Fusion::Fusion(Device &device)
 void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes) {
   const uint32_t n_states = to->n_states();
   Models models;
-  models.fill(&to->scores(buffer));  // those that the call lacks are not read
+  models.fill(&to->scores(buffer));  // the kernel ignores models beyond the call's
   for (size_t m = 0; m < call.models.size(); ++m) models[m] = &call.models[m]->scores(buffer);
   fuser_.fuse(call, to, buffer, loglikes, [&](const auto &rows, const auto &jobs, const auto &terms) {
     set_arguments(kernel_, models, std::make_index_sequence<kFuseMostModels>(), rows, jobs, terms, n_states,

@@ -43,7 +43,8 @@ class Packer {
   bool full() const { return view_.covariance == ASR_COVARIANCE_FULL; }
   uint32_t n_rounds() const { return static_cast<uint32_t>(pack_.fours.size() / (size_t{4} * size_ * layout_.lanes)); }
 
-  uint32_t row_begin(uint32_t i) const { return i / layout_.dims * layout_.dims; }  // of rows i ... of a triangle
+  // Returns the column where row i of a triangle begins, rounded down to whole groups of `dims`.
+  uint32_t row_begin(uint32_t i) const { return i / layout_.dims * layout_.dims; }
 
   // Appends n rounds of fours without Gaussians.
   void add_rounds(uint32_t n) {

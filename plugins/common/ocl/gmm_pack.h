@@ -13,8 +13,8 @@
 
 namespace asr::ocl {
 
-// The shape of the packing: fours side by side, parts of a state among these lanes, and dimensions and rows of a triangle that
-// a kernel takes at once.
+// The shape of the packing: fours side by side, and parts of a state among these lanes. Kernels take `dims` dimensions
+// and `factor_rows` rows of a triangle at once.
 struct GmmLayout {
   uint32_t lanes, parts, dims, factor_rows;
 };
@@ -25,7 +25,7 @@ struct GmmPack {
   std::vector<float> fours;  // rounds of blocks, then of shared codebooks
   std::vector<GmmBlock> blocks;
   std::vector<uint32_t> states;   // [blocks][lanes / parts]; n_states where there is none
-  size_t first_shared_value = 0;  // of fours
+  size_t first_shared_value = 0;  // offset of the shared codebooks in fours
   uint32_t n_shared_fours = 0;
   std::vector<SharedStates> shared;
   std::vector<std::array<float, 4>> log_weights;

@@ -19,8 +19,8 @@ struct TensorTarget {
   uint32_t group_warps;
 };
 
-// Returns no target if the variant or the model has no use for tensor cores, the GPU has none, or its driver does not compile
-// the products.
+// Returns no target if the variant or the model has no use for tensor cores. The same holds if the GPU has none, or its
+// driver does not compile the products.
 std::optional<TensorTarget> tensor_target(Device &device, asr_covariance covariance);
 
 // Returns true if a device's MFMA holds rows, columns and sums in the lanes that the kernel expects. One small product shows

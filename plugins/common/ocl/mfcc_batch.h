@@ -14,7 +14,7 @@ namespace asr::ocl {
 // MfccRoom is the capacity of a work-group.
 struct MfccRoom {
   uint32_t n_frames;
-  size_t sample_floats;  // of local memory
+  size_t sample_floats;  // floats of local memory for samples
 };
 
 class MfccBatch {
@@ -29,7 +29,7 @@ class MfccBatch {
   size_t frame_floats(size_t n_jobs) const { return options_.shift_samples + options_.n_ceps * n_jobs; }
   size_t n_samples() const { return n_samples_; }
   size_t n_rows() const { return n_rows_; }
-  size_t n_values() const { return n_rows_ * options_.n_ceps; }  // of the kernel
+  size_t n_values() const { return n_rows_ * options_.n_ceps; }  // values that the kernel writes
   const std::vector<MfccGroup> &groups() const { return groups_; }
   const std::vector<MfccSegment> &segments() const { return segments_; }
   const std::vector<MfccRun> &runs() const { return runs_; }

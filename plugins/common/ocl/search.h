@@ -22,14 +22,14 @@ class SearchGraph : public DeviceGraph<Runtime> {
 
 class Search : public SearchChannel<SearchJob, SearchGraph> {
  public:
-  // `capacities`: the channel's at first, those for links only if it makes lattices.
+  // `capacities` are the channel's initial ones; the links' count only if it makes lattices.
   Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool, const SearchCapacities &capacities);
 
   uint32_t max_links() const { return job_.lattice.max_links; }
 
   // Enlarges buffers that are nearly full, before a job. Must not run beside a job of any channel.
   void prepare();
-  // Enlarges the buffers that overflowed, of those that are the channel's.
+  // Enlarges the channel's buffers that overflowed.
   void grow(uint32_t overflow);
 
   // See asr_backend_api::best_paths. path_job() returns the job without the offset of its steps. The settled steps are on the

@@ -10,7 +10,7 @@
 namespace asr::ocl {
 
 struct SearchCapacities {
-  uint32_t max_slots = 1u << 15, max_candidates = 1u << 16;  // of a work-group
+  uint32_t max_slots = 1u << 15, max_candidates = 1u << 16;  // capacities of a work-group
   uint32_t max_tokens = 1u << 13, max_records = 112u << 10, max_settled = 1u << 12;
   uint32_t max_links = 3u << 16, max_frames = 1u << 11;
 

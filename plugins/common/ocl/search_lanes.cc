@@ -142,7 +142,7 @@ void SearchLanes::start_tasks(Acoustic *acoustic, const std::vector<Task> &tasks
   }
   if (pending.lanes.empty()) return queue_.finish();
   for (const uint32_t buffer : {0u, 1u}) {
-    // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): what is read is the model's
+    // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): a buffer that is read belongs to the model
     if (pending.reads[buffer]) pending.acoustic->wait_for_scores(buffer, &queue_);
   }
   start_pending(std::move(pending));

@@ -75,7 +75,7 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
   Queue queue_;
   const SearchProgram program_;
   ChannelPool pool_;
-  SearchCapacities capacities_;  // of the next channel, whose max_links is that of the last one
+  SearchCapacities capacities_;  // capacities of the next channel; max_links is that of the last one
   uint32_t max_slots_ = capacities_.max_slots, max_candidates_ = capacities_.max_candidates;
   DeviceArray<std::array<uint32_t, 4>> scratch_;
   uint32_t n_scratch_ = 0, scratch_slots_ = 0, scratch_candidates_ = 0;  // as it is laid out: for so many groups
@@ -89,7 +89,7 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
   PinnedArray<SearchPathJob> path_jobs_;
   PinnedArray<PathStep> steps_;
   PinnedArray<SearchEnd> ends_;
-  uint32_t n_channels_ = 0, most_channels_ = 0;  // that have begun and not ended, and the most there were
+  uint32_t n_channels_ = 0, most_channels_ = 0;  // channels that have begun and not ended, and their maximum
 };
 
 }  // namespace asr::ocl

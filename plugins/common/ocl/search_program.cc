@@ -11,8 +11,8 @@
 namespace asr::ocl {
 namespace {
 
-// Sub-groups have half as many work-items, so that AMD has the registers that the kernel wants. On a CPU a work-group is one
-// work-item and the kernel has no barriers: compilers such as PoCL's copy code for every path between barriers.
+// Sub-groups have half as many work-items, so that AMD has enough registers for the kernel. On a CPU a work-group is
+// one work-item and the kernel has no barriers: compilers such as PoCL's copy code for every path between barriers.
 constexpr uint32_t kGpuGroupSize = 1024, kSubgroupsGroupSize = 512, kHostGroupSize = 1;
 constexpr size_t kLaneBytes = 1024, kMostSlots = 8191;  // less than half of the usual max_slots
 constexpr uint32_t kLeastSlots = 1537;                  // enough for bins and few keys of the selection, and for closing gaps

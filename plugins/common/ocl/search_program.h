@@ -12,12 +12,12 @@ enum class WarpKind { kOne = 0, kNvidia = 1, kSubgroups = 2 };
 
 struct SearchTuning {
   WarpKind warps;
-  bool has_redux;  // of kNvidia: reductions of a warp in one instruction
+  bool has_redux;  // kNvidia: one instruction reduces a warp's values
   bool int64_atomics;
   uint32_t group_size;
-  uint32_t n_groups;             // most of a launch, each with scratch memory of its own
-  uint32_t local_slots() const;  // of the table in local memory, an odd number
-  size_t local_bytes;            // of a work-group
+  uint32_t n_groups;             // most groups of a launch, each with scratch memory of its own
+  uint32_t local_slots() const;  // capacity of the table in local memory, an odd number
+  size_t local_bytes;            // local memory of a work-group
   uint32_t small_rooms;          // as asr_backend_options says, for the table in local memory
 };
 

@@ -14,7 +14,7 @@ namespace asr::ocl {
 
 class Signals : public DeviceSignals<Device, Acoustic> {
  public:
-  // True if the view has dynamics, and the device double precision.
+  // Returns true if the view has dynamics, and the device double precision.
   static bool serves(const Device &device, const asr_features_view &view) {
     return dynamics_of(view) != nullptr && device.facts().has_fp64;
   }

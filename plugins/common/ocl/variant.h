@@ -28,11 +28,11 @@ struct DeviceFacts {
 // Options with which the scoring kernels of a variant are compiled and launched.
 struct GmmTuning {
   uint32_t lanes, parts, dims, factor_rows;  // GmmLayout
-  std::vector<uint32_t> tile_rows;           // that a work-group scores: the least that is enough, else the last
+  std::vector<uint32_t> tile_rows;           // rows of a work-group: the least that is enough, else the last
   uint32_t group_blocks;                     // blocks, or lanes of fours, of a work-group
   uint32_t group_size;
   bool rows_in_local;       // features lie in local memory; else they are tiled beforehand
-  uint32_t shared_rows;     // of a work-group that mixes shared codebooks,
+  uint32_t shared_rows;     // rows of a work-group that mixes shared codebooks,
   uint32_t shared_entries;  // and entries
 };
 
@@ -40,8 +40,8 @@ struct GmmTuning {
 enum class MatrixCores { kNone, kNvidia, kCdna };
 
 struct Variant {
-  const char *name;    // of the back end
-  const char *vendor;  // of its devices, in words
+  const char *name;    // name of the back end
+  const char *vendor;  // vendor of its devices, in words
   uint32_t vendor_id;
   const KernelSource *gmm_score;
   // Candidates for a device (gmm_tuning.h), the one that is shipped for its architecture first.

@@ -12,7 +12,7 @@ template <int kSteps, int kTiles>
 struct RowFragments {
   static constexpr int kPairs = kSteps / 2;
   uint32_t hi[kTiles][kPairs][4], lo[kTiles][kPairs][4];
-  uint32_t last_hi[kTiles][2], last_lo[kTiles][2];  // of an odd number of steps
+  uint32_t last_hi[kTiles][2], last_lo[kTiles][2];  // last step, if their number is odd
   float inverse_scale[kTiles][2];
 
   __device__ void load(const TensorModel &model, const GmmRows &rows, uint32_t first_row) {
@@ -23,7 +23,7 @@ struct RowFragments {
       for (int half = 0; half < 2; ++half) {
         const uint32_t row = min(first_row + 16 * t + 8 * half + quad, rows.n_rows - 1);
         const float *const features = rows.features + size_t{row} * rows.n_features;
-        float x[kSteps], largest = 0;  // of dimensions q, q + 4, q + 8 ...
+        float x[kSteps], largest = 0;  // features of dimensions q, q + 4, q + 8 ...
 #pragma unroll
         for (int s = 0; s < kSteps; ++s) {
           const uint32_t d = 4 * s + q;

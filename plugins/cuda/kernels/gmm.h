@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface between gmm.cc and the scoring kernels has models as they lie in device memory, and the launches. Scores inside
-// are base-2 logarithms, as in the CPU back end. A row's bits do not depend on the other rows: every kernel does the same
-// operations in the same order for each row, whatever its launch's shape.
+// are base-2 logarithms, as in the CPU back end. A row's bits do not depend on the other rows. Every kernel does the
+// same operations in the same order for each row, in launches of any shape.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,7 +15,7 @@
 
 namespace asr::cuda {
 
-using GmmDim = TensorDim;  // of a stream
+using GmmDim = TensorDim;  // dimension of a stream
 
 // GmmRows has the rows of a call and the destination of a stream's scores: the first stream writes, the others add.
 struct GmmRows {
@@ -56,21 +56,21 @@ void launch_mix_shared(const SharedStates *states, uint32_t n_items, const float
 
 struct TensorModel {
   const uint4 *fragments;
-  const TileInfo *tiles;  // of the expanded kernel; the diagonal one has them among its fragments
+  const TileInfo *tiles;  // tiles of the expanded kernel; the diagonal one has them among its fragments
   const GmmDim *dims;
-  uint32_t n_dims, n_steps;            // of 8 values of k (diagonal), of 16 (expanded)
+  uint32_t n_dims, n_steps;            // steps of 8 values of k (diagonal), of 16 (expanded)
   const uint32_t *stretches[kShapes];  // [n_stretches + 1] tiles or blocks where stretches begin, by shape_index
   uint32_t n_stretches[kShapes];
 };
 
 // Diagonal Gaussians of up to kMaxDiagonalDims dimensions.
 inline uint32_t diagonal_tile_bytes(uint32_t n_steps) { return n_steps * 256 + uint32_t(sizeof(TileInfo)); }
-constexpr uint32_t kDiagonalBlocks = 2;  // of a multiprocessor at once
+constexpr uint32_t kDiagonalBlocks = 2;  // blocks of a multiprocessor at once
 void launch_diagonal_tensor(const TensorModel &model, const GmmRows &rows, cudaStream_t stream);
 
 // The diagonal kernel for GPUs of capability 9.0, for which alone it is compiled, for several models at once. Stretches by how
 // many warpgroups share one: 1, 2, 4.
-constexpr uint32_t kWarpgroups = 4;  // of a block, of which a multiprocessor has one
+constexpr uint32_t kWarpgroups = 4;  // warpgroups of a block, one block a multiprocessor
 constexpr uint32_t kMostModels = 16;
 struct DiagonalJob {
   const TensorModel *model;

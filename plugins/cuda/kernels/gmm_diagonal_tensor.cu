@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixtures of diagonal Gaussians (G1, G3) on tensor cores: score = constant + sum_d u_d x_d + v_d x_d^2, a product of rows
-// [16][2 D] and Gaussians [2 D][8], fp16 halves of both, sums in FP32; double reference tests/reference/gmm.cc, tolerance 2e-3.
+// Mixtures of diagonal Gaussians (G1, G3) on tensor cores: score = constant + sum_d u_d x_d + v_d x_d^2. It is a
+// product of rows [16][2 D] and Gaussians [2 D][8], in fp16 halves of both, with sums in FP32. Double reference:
+// tests/reference/gmm.cc, tolerance 2e-3.
 //
-// A warp owns 16 or 32 rows, whose fragments stay in its registers, and takes one tile of 8 Gaussians after the other; their
-// log-sum-exp stays in registers too, four lanes a row, and leaves them once a state. `warps` warps with different rows share a
-// stretch of tiles and the ring in shared memory that they come through: all 8 warps for many rows, where products bound the
-// kernel; for up to 32 rows each warp has a stretch of its own, and reading the model bounds it.
-// Floors for 5000 x 256 Gaussians, D = 36: 8 rows read 376 MB of model, 87 us at 4.3 TB/s; 256 rows do 216 multiply-adds a row
-// and Gaussian, 0.14 P in all, 225 us at the 631 TFLOPS that mma.sync reaches on an H200, and one exponential each, 79 us.
+// A warp owns 16 or 32 rows, whose fragments stay in its registers, and takes one tile of 8 Gaussians after the other.
+// Their log-sum-exp stays in registers too, four lanes a row, and leaves them once a state. `warps` warps with
+// different rows share a stretch of tiles and the ring in shared memory that they come through. For many rows all 8
+// warps do so, and products bound the kernel. For up to 32 rows each warp has a stretch of its own, and reading the
+// model bounds it. Floors for 5000 x 256 Gaussians, D = 36: 8 rows read 376 MB of model, 87 us at 4.3 TB/s. 256 rows do
+// 216 multiply-adds a row and Gaussian, 0.14 P in all. They take 225 us at the 631 TFLOPS that mma.sync reaches on an
+// H200. One exponential each takes 79 us.
 #include "plugins/cuda/kernels/diagonal_rows.cuh"
 #include "plugins/cuda/kernels/gmm.h"
 #include "plugins/cuda/kernels/mixture.cuh"

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixtures of diagonal Gaussians (G1, G3) on Hopper's tensor cores: what gmm_diagonal_tensor.cu computes, with the products of
-// a warpgroup, which read the model from shared memory; double reference tests/reference/gmm.cc, tolerance 2e-3.
+// Mixtures of diagonal Gaussians (G1, G3) on Hopper's tensor cores. It computes what gmm_diagonal_tensor.cu does, with
+// the products of a warpgroup, which read the model from shared memory. Double reference: tests/reference/gmm.cc,
+// tolerance 2e-3.
 //
-// A warpgroup owns 64 rows, whose fragments stay in its registers, and takes 12 tiles of 8 Gaussians at a time from a ring in
-// shared memory; their log-sum-exp stays in registers, as in the other kernel. A block's four warpgroups have rows of their own
-// and share a stretch of the model and a ring for many rows; for up to 128 or 64 rows, two have or each has a stretch and a
-// ring. While a warpgroup takes exponentials, the tensor cores work for the others.
-// Several models in one launch have blocks of their own, about as many as their part of the work.
-// A tile in memory: blocks of 8 values of k of its 8 Gaussians, 128 bytes each, hi of all k and then lo; TileInfo. A halved
-// model is without lo: half the bytes and 10 products for 14, beyond the tolerance. Floors for 5000 x 256 Gaussians, D = 36: 8
-// rows read 376 MB of model, 87 us at 4.3 TB/s; 256 rows do 224 multiply-adds a row and Gaussian (216 and padding), 186 us at
-// the 790 TFLOPS that wgmma reaches on an H200, and one exponential each, 79 us.
+// A warpgroup owns 64 rows, whose fragments stay in its registers. It takes 12 tiles of 8 Gaussians at a time from a
+// ring in shared memory. Their log-sum-exp stays in registers, as in the other kernel. A block's four warpgroups have
+// rows of their own. For many rows they share a stretch of the model and a ring. For up to 128 rows two share them, and
+// for up to 64 each has its own. While a warpgroup takes exponentials, the tensor cores work for the others. Several
+// models in one launch have blocks of their own, about as many as their part of the work. A tile in memory: blocks of 8
+// values of k of its 8 Gaussians, 128 bytes each, hi of all k and then lo; TileInfo. A halved model is without lo: half
+// the bytes and 10 products for 14, beyond the tolerance. Floors for 5000 x 256 Gaussians, D = 36: 8 rows read 376 MB
+// of model, 87 us at 4.3 TB/s. 256 rows do 224 multiply-adds a row and Gaussian (216 and padding). They take 186 us at
+// the 790 TFLOPS that wgmma reaches on an H200. One exponential each takes 79 us.
 #include <algorithm>
 
 #include "plugins/cuda/kernels/diagonal_rows.cuh"
@@ -30,7 +31,7 @@ struct Ring {
   static constexpr uint32_t kTileBytes = kSteps * (kHalved ? 1 : 2) * kCoreBytes + sizeof(TileInfo),
                             kStageBytes = kProductTiles * kTileBytes;
   static constexpr uint32_t kRoom = 227 * 1024 - 1024, kFit = kRoom / kStageBytes / 2 * 2;
-  static constexpr uint32_t kStages = kFit < 16 ? kFit : 16;                     // of all rings of a block
+  static constexpr uint32_t kStages = kFit < 16 ? kFit : 16;                     // stages of all rings of a block
   static constexpr uint32_t kLeastSharing = kStages % kWarpgroups == 0 ? 1 : 2;  // warpgroups
   static constexpr uint32_t kSharedBytes = kStages * kStageBytes;
 };
@@ -133,7 +134,7 @@ __device__ __forceinline__ void score_part(const Part &part) {
   }
   __syncthreads();
 
-  // One thread of those that share a ring fills it, a stage or two behind the reader, so that others have left it too.
+  // One thread of a ring's readers fills it, a stage or two behind the reader, so that others have left it too.
   const uint32_t behind = n_stages > 4 ? 2 : 1;
   const auto *const model_bytes = reinterpret_cast<const unsigned char *>(model.fragments) + size_t{begin} * R::kTileBytes;
   Place filling;

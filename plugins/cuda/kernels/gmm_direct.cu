@@ -3,9 +3,10 @@
 // factor_ij x_j - offset_i (full, G2), in base 2; double reference tests/reference/gmm.cc. For GPUs without tensor cores, for
 // Gaussians whose expanded form would cancel too much, and for the codebooks that states share.
 //
-// A warp takes one state (or four Gaussians) and 64 rows, two a lane. Its parameters are the same for all lanes, four Gaussians
-// a load; features lie in shared memory [dim][row], so that each load of them serves 8 or 16 fused operations. Floor: 2 D or D
-// (D + 3) / 2 fused operations a Gaussian and row; two loads for 16 of them, or for 8 if full.
+// A warp takes one state (or four Gaussians) and 64 rows, two a lane. Its parameters are the same for all lanes, four
+// Gaussians a load. Features lie in shared memory [dim][row], so that each load of them serves 8 or 16 fused
+// operations. Floor: 2 D or D (D + 3) / 2 fused operations a Gaussian and row; two loads for 16 of them, or for 8 if
+// full.
 #include "plugins/cuda/kernels/gmm.h"
 #include "plugins/cuda/kernels/mixture.cuh"
 
@@ -46,7 +47,7 @@ __device__ __forceinline__ void multiply_add(float (&y)[2][4], float4 factor, fl
 // Scores four Gaussians on this lane's two rows.
 template <bool kFull>
 __device__ Scores score_four(const float4 *p, uint32_t n_dims, const float *x) {
-  const float2 *const xs = reinterpret_cast<const float2 *>(x) + threadIdx.x % kWarp;  // of dimension d: xs[d * kWarp]
+  const float2 *const xs = reinterpret_cast<const float2 *>(x) + threadIdx.x % kWarp;  // dimension d is xs[d * kWarp]
   Scores scores;
   set(scores.of, *p++);
   for (uint32_t i = 0; i < n_dims; ++i) {

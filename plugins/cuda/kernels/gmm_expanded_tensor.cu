@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixtures of Gaussians with any quadratic form (G2, G3) on tensor cores: score = constant + sum_k w_k phi_k(x), phi the D
-// features and their D (D + 1) / 2 products; a product of rows [16][K] and Gaussians [K][8], fp16 halves of both, sums in FP32;
-// double reference tests/reference/gmm.cc, tolerance 2e-3. The products x_i x_j are made once a window by expand_kernel.
+// Mixtures of Gaussians with any quadratic form (G2, G3) on tensor cores: score = constant + sum_k w_k phi_k(x), phi
+// the D features and their D (D + 1) / 2 products. It is a product of rows [16][K] and Gaussians [K][8], in fp16 halves
+// of both, with sums in FP32. Double reference: tests/reference/gmm.cc, tolerance 2e-3. The products x_i x_j are made
+// once a window by expand_kernel.
 //
-// A warp owns 16 or 32 rows and a block of 64 Gaussians, whose sums stay in its registers while K passes; hi hi and the small
-// products are summed apart, so that the large sum is rounded a third as often. As in gmm_diagonal_tensor.cu, `warps` warps
-// with different rows share a stretch of blocks, and everything comes through a ring in shared memory, 32 values of k a stage.
-// Floors for 5000 x 16 Gaussians, D = 36 (K = 704): 225 MB of model, 52 us at 4.3 TB/s; 256 rows do 2112 multiply-adds a row
-// and Gaussian, 86.5 G operations, 137 us at the 631 TFLOPS that mma.sync reaches on an H200: 493 TFLOPS by the papers' count.
+// A warp owns 16 or 32 rows and a block of 64 Gaussians, whose sums stay in its registers while K passes. Products hi
+// hi and the small ones are summed apart, so that the large sum is rounded a third as often. As in
+// gmm_diagonal_tensor.cu, `warps` warps with different rows share a stretch of blocks. Everything comes through a ring
+// in shared memory, 32 values of k a stage. Floors for 5000 x 16 Gaussians, D = 36 (K = 704): 225 MB of model, 52 us at
+// 4.3 TB/s. 256 rows do 2112 multiply-adds a row and Gaussian, 86.5 G operations. They take 137 us at the 631 TFLOPS
+// that mma.sync reaches on an H200: 493 TFLOPS by the papers' count.
 #include <algorithm>
 
 #include "plugins/cuda/kernels/gmm.h"
@@ -18,7 +20,7 @@ namespace asr::cuda {
 namespace {
 
 constexpr uint32_t kWarp = 32, kThreads = kTensorWarps * kWarp, kStageSteps = 2;
-constexpr uint32_t kStepBytes = kBlockTiles * 512, kRowStepBytes = 1024;  // of a block's Gaussians, of 16 rows
+constexpr uint32_t kStepBytes = kBlockTiles * 512, kRowStepBytes = 1024;  // bytes a step: a block's Gaussians, 16 rows
 
 // Stages of a group's ring: as many as fit shared memory.
 __host__ __device__ inline uint32_t ring_stages(uint32_t n_warps) { return n_warps == 1 ? 2 : 3; }

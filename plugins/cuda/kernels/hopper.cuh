@@ -48,8 +48,8 @@ __device__ __forceinline__ void copy_bulk(void *shared, const void *global, uint
 
 // ---- products of a warpgroup ---------------------------------------------------------------------------------------------
 
-// Describes an operand in shared memory as 8 x 16 bytes blocks, each of 128 bytes in a row: byte distances of blocks next to
-// each other in k, and in columns.
+// Describes an operand in shared memory as 8 x 16 bytes blocks, each of 128 bytes in a row. The byte distances are
+// those of blocks next to each other in k, and in columns.
 __device__ __forceinline__ uint64_t operand_of(uint32_t k_stride, uint32_t column_stride) {
   return uint64_t{k_stride >> 4} << 16 | uint64_t{column_stride >> 4} << 32;
 }
@@ -57,7 +57,7 @@ __device__ __forceinline__ uint64_t operand_at(uint64_t operand, uint32_t addres
 
 __device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-constexpr uint32_t kProductTiles = 12;  // of 8 columns
+constexpr uint32_t kProductTiles = 12;  // tiles of 8 columns
 
 // d (+)= a b, a 64 x 16 in registers, b 16 x 96 in shared memory, fp16; a warp has 16 rows of a and d, d[i] as mma spreads it.
 template <bool kAdd>

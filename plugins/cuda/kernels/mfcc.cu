@@ -2,10 +2,10 @@
 // F1 ... F8 of docs/equations.md in one kernel, in float, for windows of any length; double reference tests/reference/mfcc.cc,
 // tolerance 1e-3 of a cepstrum. mfcc_512.cu is faster for usual ones where a block may have 110 KiB of shared memory.
 //
-// A block owns F frames (32 for transforms up to 512 samples, fewer above), of any jobs. They stay in its shared memory as rows
-// of F values and one of padding, a frame a lane, from samples to cepstra; twiddles, weights and the cosine transform are then
-// the same for all lanes of a warp, and no access meets a bank conflict. Only the first step, which reads samples, works on a
-// frame a warp, so that global reads are in a row.
+// A block owns F frames (32 for transforms up to 512 samples, fewer above), of any jobs. They stay in its shared memory
+// as rows of F values and one of padding, a frame a lane, from samples to cepstra. All lanes of a warp then have the
+// same twiddles, weights and cosine transform, and no access meets a bank conflict. Only the first step, which reads
+// samples, works on a frame a warp, so that global reads are in a row.
 //   rows[2 e], rows[2 e + 1]  samples taken as complex numbers, transformed in place: radix-16 passes, then one of 2 to 16
 //   rows[k]                   spectrum, over the same memory
 //   mel[m], cepstra           once for each job that wants the frame: many VTLN factors share what comes before (paper 004)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface between mfcc.cc and kernels/mfcc.cu, mfcc_512.cu and mfcc_plp.cu has the tables of a front end and a batch of
-// frames, as they lie in device memory.
+// The interface between mfcc.cc and kernels/mfcc.cu, mfcc_512.cu and mfcc_plp.cu. It has the tables of a front end and
+// a batch of frames, as they lie in device memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,8 +25,8 @@ struct MfccOutput {
 
 // MfccFrames is successive frames and the jobs that want them.
 struct MfccFrames {
-  uint64_t first_sample;  // of the first frame, in the batch's samples; the sample before it is there too
-  uint64_t number;        // of the first frame in its utterance
+  uint64_t first_sample;  // offset of the first frame in the batch, whose samples include the one before
+  uint64_t number;        // first frame's number in its utterance
   uint32_t first_lane;    // frames before it in the batch
   uint32_t first_output, n_outputs;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// F1 ... F8 of docs/equations.md in one kernel, in float, for windows of 257 to 512 samples, such as 25 ms at 16 kHz; double
-// reference tests/reference/mfcc.cc, tolerance 1e-3 of a cepstrum.
+// F1 ... F8 of docs/equations.md in one kernel, in float, for windows of 257 to 512 samples, such as 25 ms at 16 kHz.
+// Double reference: tests/reference/mfcc.cc, tolerance 1e-3 of a cepstrum.
 //
 // A block owns 32 frames, of any jobs; four blocks share a multiprocessor. Half a warp takes a frame from samples to its
 // spectrum in registers: lane j has the pairs of samples j, j + 16, j + 32 ... as complex numbers, 16 of the 256. Two
@@ -11,8 +11,8 @@
 // (paper 004).
 //   power[16][33 frames][8]    pairs of bins, high and low; no access meets a bank conflict
 //   exchange[16][17] a frame   later the cosine transform and log bands
-// Floors for an hour at 16 kHz: 230 MB of samples read, 19 MB written, 58 us at 4.3 TB/s; 470 instructions of a warp a frame
-// for the spectrum, whose issue alone takes 180 us.
+// Floors for an hour at 16 kHz: 230 MB of samples read, 19 MB written, 58 us at 4.3 TB/s. The spectrum takes 470
+// instructions of a warp a frame, and their issue alone 180 us.
 #include "plugins/cuda/kernels/mfcc.h"
 #include "plugins/cuda/kernels/mfcc_512_spectrum.cuh"
 #include "plugins/cuda/kernels/mfcc_stages.cuh"
@@ -29,8 +29,8 @@ __device__ __forceinline__ float binary_logarithm(float v) {
   return result;
 }
 
-constexpr uint32_t kBlocks = 4;       // of a multiprocessor
-constexpr uint32_t kChunksAhead = 4;  // of a bank, whose weights are under way
+constexpr uint32_t kBlocks = 4;       // blocks of a multiprocessor
+constexpr uint32_t kChunksAhead = 4;  // chunks of a bank whose weights are being loaded
 
 // Computes F5 and F6 under a bank, for this warp's tiles. Results are base-2 logarithms as sums of halves; the cosine transform
 // makes them natural ones. Rows 0 ... 7 of a product are the high parts of 8 frames, rows 8 ... 15 their low parts.
@@ -96,8 +96,8 @@ __device__ __forceinline__ void make_cepstra(const uint4 *dct, uint32_t n_steps,
 
 // OwnFrame is one of the frames whose cepstra a lane stores.
 struct OwnFrame {
-  const MfccOutput *outputs;  // NULL: none of the run
-  float *to;                  // of an output at first_value 0
+  const MfccOutput *outputs;  // NULL: the run lacks this frame
+  float *to;                  // address of an output at first_value 0
   float log_energy;
   __device__ __forceinline__ OwnFrame(const MfccTables &t, const MfccBatch &batch, const Lane &lane, bool in_run, float energy)
       : outputs(in_run ? batch.outputs + lane.first_output : nullptr),
@@ -176,7 +176,7 @@ __device__ __forceinline__ uint32_t find_runs(const MfccBatch &batch, const Lane
 template <int kFull, int kRows>
 __global__ void __launch_bounds__(kThreads, kBlocks) mfcc_512_kernel(MfccTables t, MfccBatch batch) {
   extern __shared__ __align__(16) float memory[];
-  __shared__ Lane both_lanes[2][kFrames];  // of this group and the next
+  __shared__ Lane both_lanes[2][kFrames];  // lanes of this group and the next
   __shared__ float energy[kFrames];
   __shared__ uint4 head[kMfcc512HeadFours];
   const Shared shared(memory);
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks) mfcc_512_kernel(MfccTables 
 #pragma unroll 1
   for (uint32_t group = blockIdx.x; group < n_groups; group += gridDim.x, set ^= 1) {
     const Lane *const lanes = both_lanes[set];
-    float2 twiddles[kHalf];  // of row j; the table is the same by columns
+    float2 twiddles[kHalf];  // row j of the symmetric table
 #pragma unroll
     for (int r = 0; r < kHalf; ++r) twiddles[r] = t.twiddles[r * kHalf + j];
     __syncthreads();

@@ -14,8 +14,8 @@ namespace asr::cuda::mfcc_512 {
 constexpr uint32_t kThreads = 128, kWarp = 32, kWarps = kThreads / kWarp, kFrames = 32, kAll = 0xffffffffu;
 constexpr uint32_t kPoints = 256;
 constexpr int kHalf = 16;                                 // complex numbers; lanes of a frame
-constexpr uint32_t kChunks = kPoints / 16, kPairs = 8;    // of the power spectra: plugins/common/mfcc_tiles.h
-constexpr uint32_t kChunkPairs = (kFrames + 1) * kPairs;  // of all frames and one of padding
+constexpr uint32_t kChunks = kPoints / 16, kPairs = 8;    // shape of the power spectra: plugins/common/mfcc_tiles.h
+constexpr uint32_t kChunkPairs = (kFrames + 1) * kPairs;  // pairs of all frames and one of padding
 constexpr uint32_t kExchange = kHalf * (kHalf + 1);       // float2 a frame
 
 struct Shared {

@@ -12,11 +12,11 @@ namespace asr::cuda {
 struct Lane {
   const float *samples;
   uint32_t row, first_output, n_outputs;  // row: of its jobs' cepstra
-  uint32_t first_bank;                    // of the first output
+  uint32_t first_bank;                    // bank of the first output
 };
 
 struct NumberedLane : Lane {
-  uint64_t number;  // of the frame in its utterance
+  uint64_t number;  // number of the frame in its utterance
 };
 
 __device__ __forceinline__ NumberedLane find_lane(const MfccTables &t, const MfccBatch &batch, uint32_t lane) {

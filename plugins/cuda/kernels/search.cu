@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Viterbi beam search. A team, a block or a cluster of blocks (search_team.cuh), takes a channel through all frames of a
-// window, with barriers of its own only. Nothing waits for the host or for other teams, so as many channels run
-// beside each other as the GPU holds, and further ones after them. A frame (search_frame.cuh) is: select
-// (search_select.cuh), expand and resolve the emitting arcs, expand and resolve epsilon arcs until no cost falls
-// (search_expand.cuh), write the tokens down and free their slots. A frame that does not fit its memory leaves the channel as
-// it was before it: the kernel ends there and the host, with more memory, goes on. Channels that make lattices keep the frame's
-// links (search_links.cuh), and every few frames prune what they have (search_prune.cuh). What is found depends on the order of
-// threads in nothing but the numbers of tokens and records and the order of links.
+// window, with barriers of its own only. Nothing waits for the host or for other teams. So as many channels run beside
+// each other as the GPU holds, and the others after them. A frame (search_frame.cuh) selects tokens (search_select.cuh)
+// and expands and resolves their emitting arcs. It expands and resolves epsilon arcs until no cost falls
+// (search_expand.cuh), writes the tokens and frees their slots. A frame that does not fit its memory leaves the channel
+// as it was before it. The kernel ends there and the host, with more memory, goes on. Channels that make lattices keep
+// the frame's links (search_links.cuh), and prune their lattice every few frames (search_prune.cuh). The order of
+// threads changes only the numbers of tokens and records, and the order of links.
 //
-// Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): arcs 170 KB, where they begin 100 KB of
-// sectors, tokens, candidates and records, written and read, 600 KB: 0.9 MB, 0.2 us of an H200's memory. What a frame takes is
-// the chain of its loads.
+// Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): 0.9 MB, 0.2 us of an H200's memory.
+// Arcs are 170 KB, their begins 100 KB of sectors. Tokens, candidates and records, written and read, are 600 KB. The
+// chain of loads, not their size, bounds a frame's time.
 #include "plugins/common/open_options.h"
 #include "plugins/cuda/kernels/search_advance.cuh"
 

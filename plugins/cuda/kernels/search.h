@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between search*.cc and the search kernels: a graph, channels and their jobs as they lie in memory, and the launches. What is
-// found is defined by docs/search.md; how, by the paragraphs at the top of search.cu and of the files it includes.
+// Between search*.cc and the search kernels: a graph, channels and their jobs as they lie in memory, and the launches.
+// docs/search.md defines the result. The paragraphs at the top of search.cu, and of the files it includes, describe the
+// method.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -35,7 +36,7 @@ struct PathOutput {
 struct SearchJob {
   SearchTables graph;
   SearchBeam beam;
-  const float *rows;  // of log-likelihoods
+  const float *rows;  // rows of log-likelihoods
   uint32_t row_stride, n_frames;
   bool begin;         // first makes the token of the start state; false from then on
   bool output;        // after the frames, writes the lattice as it would be if the utterance ended here; changes nothing
@@ -45,42 +46,43 @@ struct SearchJob {
   bool has_path;      // written; set by the kernel
   PathOutput path;    // `end` nullptr: no path is wanted
 
-  SearchToken *tokens[2];  // [max_tokens], those of the last frame and of the next
+  SearchToken *tokens[2];  // [max_tokens], tokens of the last frame and of the next
   TraceRecord *records;    // [max_records]
   PathStep *settled;       // [max_settled], the part that all paths share, as far as the host has not taken it
   uint32_t max_tokens, max_records, max_settled;
 
-  uint32_t current;             // which of tokens are the last frame's
-  uint32_t n_tokens, n_within;  // of them within the beam
+  uint32_t current;             // index of the last frame's tokens
+  uint32_t n_tokens, n_within;  // tokens of the last frame: all, within the beam
   uint32_t n_records, n_settled;
-  uint32_t n_compacted;  // records there were after the last compaction
+  uint32_t n_compacted;  // records after the last compaction
   float best;            // the least cost
   uint64_t n_active, n_arcs_expanded;
   SearchLinks lattice;
   SearchOutput written;
 
-  uint32_t n_consumed;  // of n_frames
+  uint32_t n_consumed;  // frames done, of n_frames
   SearchStatus status;
   uint32_t overflow;
 };
 
 // Working memory of one block. Tables are free between frames.
 struct SearchScratch {
-  uint32_t n_shared_slots;  // of the table in shared memory, a power of two
+  uint32_t n_shared_slots;  // capacity of the table in shared memory, a power of two
   // A power of two, at least n_shared_slots and, of every channel, max_tokens and max_records / 128. The wide table has two
   // slots for each.
   uint32_t max_tokens;
   uint32_t max_candidates;  // more than half the max_records of every channel
-  uint32_t small_rooms;     // as asr_backend_options says, for what blocks of clusters have in shared memory
+  uint32_t small_rooms;     // as asr_backend_options says, for the shared memory of blocks of clusters
   uint4 *memory;            // [n_parts], each of search_scratch_size(...)
-  uint32_t n_parts;         // of blocks beside each other
+  uint32_t n_parts;         // parts, each for one of the blocks that run at once
   uint32_t *busy;           // [n_parts], 1 while a block has the part
 };
 __host__ __device__ inline size_t search_scratch_size(uint32_t max_tokens, uint32_t max_candidates) {
   return size_t{max_tokens} * 4 + max_tokens / 2 + max_tokens / 4 + max_candidates + size_t{max_candidates} / 16 * 5;
 }
 
-// Slots that fit the shared memory of a block, and what must be called once for them.
+// search_shared_slots() returns how many slots fit the shared memory of a block. prepare_search() must be called once
+// for them.
 uint32_t search_shared_slots(size_t shared_bytes);
 cudaError_t prepare_search(uint32_t n_shared_slots);
 constexpr uint32_t kMaxClusterSize = 16, kMinClusterSize = 9;  // smaller ones, from 2 on, only where a test wants them

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The jobs of a team: a channel's frames one after the other, what is done again with more memory, and the lattice, which is
-// pruned between frames.
+// The jobs of a team take a channel's frames one after the other, and prune its lattice between frames. Frames that
+// overflow are done again with more memory.
 #pragma once
 
 #include "plugins/cuda/kernels/search_cluster_steps.cuh"
@@ -46,8 +46,8 @@ __device__ inline void team_prune_when_due(SearchState &search) {
   __syncthreads();
 }
 
-// A frame, or the beginning. What does not fit the team's table, or a block's share of a cluster, is done again by the leading
-// block with a table in global memory.
+// A frame, or the beginning. A frame that overflows the team's table, or a block's share of a cluster, is done again.
+// The leading block does it with a table in global memory.
 template <typename Team, bool kBegins>
 __device__ inline void team_take_step(SearchState &search) {
   SearchJob &job = search.job;

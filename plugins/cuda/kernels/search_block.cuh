@@ -6,9 +6,9 @@
 
 namespace asr {
 
-constexpr uint32_t kMaxWarps = 32;  // of a block
+constexpr uint32_t kMaxWarps = 32;  // limit of a block
 
-// The sum over the threads before this one. sums: [kMaxWarps] in shared memory.
+// Returns the sum over the threads before this one. sums: [kMaxWarps] in shared memory.
 __device__ inline uint32_t block_scan(uint32_t value, uint32_t *sums, uint32_t *total) {
   const uint32_t inclusive = warp_scan(value), n_warps = blockDim.x / kWarp;
   __syncthreads();

@@ -90,7 +90,7 @@ __device__ inline float candidate_acoustic_cost(const ClusterTable *table, const
   return __uint_as_float(table->search.mail[0].details[index]);
 }
 
-// Candidates are those of the step's mail.
+// The step's mail has the candidates.
 template <typename Action>
 __device__ inline void block_each_candidate(const ClusterTable *table, bool emitting, uint32_t list, uint32_t, uint32_t,
                                             const Action &action) {
@@ -168,12 +168,13 @@ __device__ inline StepTotals team_all_reduce(const ClusterTable *table, bool emi
   return {warp_or(one.overflow), warp_sum(one.n_followed), warp_sum(one.n_used), warp_min(one.best)};
 }
 
+// Returns true if candidates of any block led to states with epsilon arcs.
 __device__ inline bool has_arcs_left(const ClusterTable *, uint32_t, const StepTotals *totals) {
   return totals->n_followed != 0;
 }
 
-// Runs an action on the leading block only, once the others have read what they need of the job and of memory. The others then
-// copy the job.
+// Runs an action on the leading block only, once the others have read their data from the job and from memory. The
+// others then copy the job.
 template <typename Action>
 __device__ inline void team_run_on_leader(ClusterTeam, SearchState &search, const Action &action) {
   ClusterTeam::sync();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps 2 and 3 of a frame: the loops over the steps of plugins/common/kernels/search_frame.h. Warps take the arcs of a list's
 // items in stretches (search_stretch.h). An arc within the beam so far lowers the key of its state's slot. If it did, or if
-// there is to be a lattice, it is remembered as a candidate. After a barrier the candidate that is the least of its state has
-// won: it writes its path's record and goes on the next list if its state has epsilon arcs.
+// there is to be a lattice, it is remembered as a candidate. After a barrier the candidate that is the least of its
+// state has won. It writes its path's record, and goes on the next list if its state has epsilon arcs.
 #pragma once
 
 #include "plugins/cuda/kernels/search_table.cuh"
@@ -31,7 +31,7 @@ __device__ inline FrameSteps frame_steps(SearchState &search, const float *row) 
           of_leader<Team>(&search.job.n_records)};
 }
 
-// The stretch of a list's arcs that a warp follows.
+// Returns the stretch of a list's arcs that a warp follows.
 __device__ inline ArcStretch stretch_of(const SearchState &search, uint32_t list) {
   const auto n_items = static_cast<uint32_t>(search.list_size[list] >> 32),
              n_arcs = static_cast<uint32_t>(search.list_size[list]);
@@ -147,8 +147,8 @@ __device__ inline void block_each_candidate(const Table<Team> *table, bool, uint
       table->search.candidates, n, [&](uint32_t i) { return first + i; }, action);
 }
 
-// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed. Thread 0 may already
-// set first_candidate, which is not that of emitting arcs.
+// Makes tokens of the candidates that won, and a list of tokens whose epsilon arcs follow. Thread 0 may already set
+// first_candidate, which is not the emitting arcs' one.
 template <typename Team>
 __device__ __forceinline__ void block_resolve(const Table<Team> *table, bool emitting, uint32_t list, const float *row) {
   SearchState &search = table->search;

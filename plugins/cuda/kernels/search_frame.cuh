@@ -43,8 +43,8 @@ __device__ inline void team_give_up(const Table<Team> *table, SearchStatus statu
   Team::sync();
 }
 
-// Clears the counts of the next frame, too, which were last read in the frame before this one. A late block must not clear what
-// others count already, so counts are cleared a frame ahead.
+// Clears the counts of the next frame, too, which were last read in the frame before this one. A late block must not
+// clear counters that others already use, so counts are cleared a frame ahead.
 template <typename Team>
 __device__ inline void know_best(const Table<Team> *table, const StepTotals *totals) {
   SearchState &search = table->search;

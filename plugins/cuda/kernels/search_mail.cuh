@@ -19,7 +19,7 @@ __device__ inline uint32_t at_source(uint32_t *by_slot, uint32_t source) {
   return *ClusterTeam::of_block(by_slot + (source & ((1u << kSourceBits) - 1)), source >> kSourceBits);
 }
 
-// Sends a candidate, its slot to be found by the owner of `state`, for the lanes that want to.
+// Sends the candidates of lanes with `wanted` to the block that owns `state`, which finds their slots.
 __device__ inline void send(SearchState &search, uint32_t to_mail, uint32_t state, bool wanted, const Candidate &candidate,
                             uint32_t details) {
   if (!wanted) return;
@@ -36,8 +36,8 @@ __device__ inline void send(SearchState &search, uint32_t to_mail, uint32_t stat
   *ClusterTeam::of_block(mail.details + offset, owner) = details;
 }
 
-// Numbers the candidates of a mail through: its boxes one after the other, the block's own, and what was spilled. Each lane
-// knows of a box; the lanes of a warp ask together.
+// Numbers the candidates of a mail: its boxes one after the other, the block's own, and the spill. Each lane knows one
+// box; the lanes of a warp ask together.
 class MailIndex {
  public:
   __device__ static MailIndex of(const Mail &mail) {
@@ -64,7 +64,7 @@ class MailIndex {
   }
 
  private:
-  uint32_t end_ = 0, shift_ = 0;  // of the lane's box: the first number after it, and its first offset less its first number
+  uint32_t end_ = 0, shift_ = 0;  // the lane's box: first number after it, and first offset less first number
 };
 
 }  // namespace asr::cuda

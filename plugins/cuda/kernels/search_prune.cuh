@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prunes and writes lattices (plugins/common/kernels/search_prune.h). Extra costs lie in shared memory instead of the table,
-// which is free between frames, if they fit. Global memory that a visit reads is prefetched behind them during the visit
-// before, as far as it fits: links, their acoustic costs, and the extra costs stored by the last pruning. So a visit is
-// barriers and shared memory. A frame's links name their sources by numbers that change when the frame before is pruned; the
-// old numbers stay in shared memory until then: a fast warp prunes a frame while a slow one still reads those of the frame
-// after it.
+// which is free between frames, if they fit. Global memory that a visit reads is prefetched behind them during the
+// earlier visit, as far as it fits. It has links, their acoustic costs, and the extra costs stored by the last pruning.
+// So a visit is barriers and shared memory. A frame's links name their sources by numbers that change when the
+// preceding frame is pruned. The old numbers stay in shared memory until then. A fast warp prunes a frame while a slow
+// one still reads the next frame's numbers.
 #pragma once
 
 #include <cuda_pipeline.h>

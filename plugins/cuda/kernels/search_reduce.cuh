@@ -20,7 +20,7 @@ __device__ inline StepTotals team_all_reduce(const Table<Team> *table, bool, uin
   return search.step_totals[turn][0];
 }
 
-// True if candidates led to states with epsilon arcs.
+// Returns true if the list of this block has items. The block is its whole team, so its own list decides.
 template <typename Team>
 __device__ inline bool has_arcs_left(const Table<Team> *table, uint32_t list, const StepTotals *) {
   return table->search.list_size[list] != 0;

@@ -10,10 +10,10 @@ namespace asr::cuda {
 
 constexpr unsigned long long kNoKey = ~0ull;
 
-// Candidates that blocks have sent to this one in a step. A quarter of the capacity is for those that the block sends to
-// itself, as most arcs from a state to itself are. Half is divided among the other blocks, box_capacity each, and a quarter
-// takes what exceeded that. Emitting arcs come into mail 0, where they stay for the links of the frame. Epsilon arcs come into
-// mail 1 and 2 in turns: a block may send those of the next step while others still read.
+// Candidates that blocks have sent to this one in a step. A quarter of the capacity is for candidates that the block
+// sends to itself, among them most loops of a state. Half is divided among the other blocks, box_capacity each. A
+// quarter takes the spill of full boxes. Emitting arcs come into mail 0, where they stay for the links of the frame.
+// Epsilon arcs come into mail 1 and 2 in turns: a block may send the next step's candidates while others still read.
 constexpr uint32_t kMails = 3;
 struct Mail {
   Candidate *candidates;
@@ -52,8 +52,8 @@ struct SearchState {
 
   unsigned long long list_size[2];  // items << 32 | arcs
   uint32_t n_candidates[2];         // with the list of that number
-  uint32_t n_followed[2];           // of the candidates of that list, those with epsilon arcs after them
-  uint32_t first_candidate;         // of the present list; in lattices those of emitting arcs stay before it
+  uint32_t n_followed[2];           // candidates of that list that have epsilon arcs after them
+  uint32_t first_candidate;         // first of the present list; lattices keep emitting arcs' candidates before it
   uint32_t n_used, n_epsilon_links;
   uint32_t best;  // ordered, so far
   float bound;
@@ -62,13 +62,14 @@ struct SearchState {
   volatile uint32_t is_full;                // a thread could not go on, the others need not
   uint32_t n_active;                        // tokens of the frame, by this block
   unsigned long long n_arcs;                // likewise
-  unsigned long long all_active, all_arcs;  // of the job's frames
+  unsigned long long all_active, all_arcs;  // totals of the job's frames
 
-  // Counts of the frame that follows tokens[i] at i. Those of the leading block are the team's, as is its job.n_records.
+  // Counts of the frame that follows tokens[i] at i. The leading block's counts are the team's, as is its
+  // job.n_records.
   FrameCounts counts[2];
 
   uint32_t least[2];        // ordered costs of the ends of paths: as they are, with final costs
-  uint32_t n_newest_links;  // of the frame before, while it is not pruned
+  uint32_t n_newest_links;  // links of the preceding frame, while it is not pruned
   WalkState walk;
   PathFinding path;
 
@@ -193,13 +194,13 @@ __device__ inline OwnToken with_arcs(const SearchTables &graph, OwnToken token) 
   return token;
 }
 
-// The i-th token that the block owns.
+// Sets the i-th token that the block owns.
 __device__ inline void add_own_token(SearchState &search, uint32_t i, const OwnToken &token) {
   if (i >= search.max_own_tokens) return report_full(search, kTableFull);
   search.own_tokens[i] = token;
 }
 
-// Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to.
+// Adds the tokens of lanes with n_arcs > 0 to a list.
 __device__ inline void warp_add_item(SearchState &search, uint32_t list, uint32_t first_arc, uint32_t n_arcs, float cost,
                                      uint32_t token) {
   const uint32_t scanned = warp_scan(n_arcs), mask = __ballot_sync(kAllLanes, n_arcs != 0);

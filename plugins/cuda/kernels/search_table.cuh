@@ -26,7 +26,7 @@ struct Table {
     return (Team::kIsWide ? search.wide_keys : shared_table) + slot;
   }
   __device__ uint32_t *state_at(uint32_t slot) const { return states_ + slot; }
-  // The path of a slot's token, and the token's number when it has one.
+  // Returns the address of a slot's record: its token's path, and the token's number when it has one.
   __device__ uint32_t *record_at(uint32_t slot) const { return search.record_of + slot; }
   __device__ uint32_t *number_at(uint32_t slot) const { return search.number_of + slot; }
   __device__ unsigned long long key(uint32_t slot) const {
@@ -47,8 +47,9 @@ struct Table {
     for (uint32_t slot = threadIdx.x; slot < n_slots(); slot += blockDim.x) free(slot);
   }
 
-  // The slot of a state, claimed if it had none; then *claimed. When a block has claimed more than it may, none, and the frame
-  // is void: every thread claims at most one more before it sees that, which exceeds the capacity of small tables.
+  // Finds the slot of a state. Claims one, and sets *claimed, if the state has none. A block that claims more than it
+  // may gets no slot, and the frame is void. Every thread claims at most one more before it sees that, which can exceed
+  // the capacity of small tables.
   __device__ uint32_t find(uint32_t wanted, bool *claimed) const {
     const uint32_t mask = n_slots() - 1;
     const uint32_t hash = hash_of(wanted) * Team::size(), step = hash >> 3 | 1;  // odd: it visits every slot

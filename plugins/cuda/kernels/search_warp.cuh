@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search's warps: 32 threads that exchange registers. They provide what plugins/common/kernels/search_stretch.h asks for.
-// Functions named warp_* are called by whole warps.
+// The search's warps: 32 threads that exchange registers. They are the functions that
+// plugins/common/kernels/search_stretch.h requires. Functions named warp_* are called by whole warps.
 #pragma once
 
 #include "plugins/common/kernels/search_types.h"
@@ -32,7 +32,7 @@ __device__ inline uint32_t warp_sum(uint32_t value) {
   return value;
 }
 #endif
-// The sum over this lane and those before it.
+// Returns the sum over this lane and all lower ones.
 __device__ inline uint32_t warp_scan(uint32_t value) {
 #pragma unroll
   for (uint32_t d = 1; d < kWarp; d *= 2) {
@@ -50,7 +50,7 @@ __device__ inline uint32_t warp_begun(uint32_t first, uint32_t *n_begun) {
   return __popc(mask & ((2u << lane_number()) - 1));
 }
 
-// Reserves indices in a list for the lanes that want one, by one atomic operation a warp.
+// Reserves indices in a list for lanes with `wanted`, by one atomic operation a warp.
 __device__ inline uint32_t warp_append(uint32_t *size, bool wanted) {
   const uint32_t mask = __ballot_sync(kAllLanes, wanted);
   uint32_t first = 0;
@@ -64,7 +64,7 @@ __device__ inline void warp_add(uint32_t *sum, uint32_t value) {
   if (lane_number() == 0 && added > 0) atomicAdd(sum, added);
 }
 
-// The last item that begins at or before an arc: the lanes of a warp look at 32 items at a time.
+// Returns the last item that begins at or before an arc: the lanes of a warp look at 32 items at a time.
 __device__ inline uint32_t warp_item_of(const ExpandItem *items, uint32_t n_items, uint32_t arc) {
   uint32_t low = 0, n = n_items;  // it is one of n from `low` on
   while (n > 1) {

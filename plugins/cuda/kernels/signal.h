@@ -20,10 +20,10 @@ struct SignalTables {
 
 struct SignalBatch {
   const SignalJob *jobs;
-  uint32_t n_jobs, most_rows;  // of a job
+  uint32_t n_jobs, most_rows;  // jobs, and the rows of the longest
   float *cepstra;              // [frames][row_values]; noise removal makes its cepstra in place
   double *states;              // [slots][n_state_doubles]
-  float *rows, *plain;         // [rows][n_dims]; plain: those that are wanted without the signals' own transforms
+  float *rows, *plain;         // [rows][n_dims]; plain: rows without the signals' own transforms, if wanted
   const float *given;          // the input of the step, which has new transforms
   float *transforms;           // [slots][n_dims + 1][n_dims]
   float *wholes;               // [slots][n_whole][n_levels * n_ceps]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor-core products of split fp16 numbers and asynchronous copies to shared memory, for GPUs of capability 8.0 and more; on
-// older ones the functions do nothing, and no kernel that uses them is launched.
+// Tensor-core products of split fp16 numbers and asynchronous copies to shared memory, for GPUs of capability 8.0 and
+// more. On older ones the functions do nothing, and no kernel that uses them is launched.
 #pragma once
 
 #include <cuda_fp16.h>

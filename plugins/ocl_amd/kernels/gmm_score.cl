@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gaussians in FP32 for AMD: score = constant - sum_i y_i^2, y_i = factor_i x_i - offset_i (diagonal, G1) or sum_{j >= i}
-// factor_ij x_j - offset_i (full, G2), in base 2; double reference tests/reference/gmm.cc, tolerance 2e-3 of a log-likelihood.
+// Gaussians in FP32 for AMD: score = constant - sum_i y_i^2, y_i = factor_i x_i - offset_i (diagonal, G1) or sum_{j >=
+// i} factor_ij x_j - offset_i (full, G2), in base 2. Double reference: tests/reference/gmm.cc, tolerance 2e-3 of a
+// log-likelihood.
 //
-// The design of papers 000 and 001 for this vendor, brought to wide registers: a work-group is 64 lanes, a lane has four
-// Gaussians of its own and 8 rows. Model data go from memory to registers, 16 bytes a lane and 1 KiB in a row for the group;
-// none of it is in local memory. Rows are the same for all lanes, so that they come by scalar loads (tiles of gmm_rows.cl). The
-// body is 4 Gaussians x 4 dimensions x 8 rows; pairs of Gaussians are float2, and tiles hold each feature twice, so that CDNA
-// multiplies and adds pairs in one packed instruction without moves. PARTS lanes share a state and bring their sums together in
-// local memory. Floor: 2 D or D (D + 3) / 2 fused operations a Gaussian and row, dimensions in fours.
+// The design of papers 000 and 001 for this vendor, brought to wide registers. A work-group is 64 lanes, and a lane has
+// four Gaussians of its own and 8 rows. Model data go from memory to registers, 16 bytes a lane and 1 KiB in a row for
+// the group. Local memory holds none of them. Rows are the same for all lanes, so that they come by scalar loads (tiles
+// of gmm_rows.cl). The body is 4 Gaussians x 4 dimensions x 8 rows. Pairs of Gaussians are float2, and tiles hold each
+// feature twice, so that CDNA multiplies and adds pairs in one packed instruction without moves. PARTS lanes share a
+// state and bring their sums together in local memory. Floor: 2 D or D (D + 3) / 2 fused operations a Gaussian and row,
+// dimensions in fours.
 //   -D FULL=0 or 1, LANES=GROUP_SIZE=..., PARTS=..., TILE_ROWS=8, DIMS=4, FACTOR_ROWS=1 or 2
 #include "plugins/common/ocl/kernels/gmm_types.h"
 #include "plugins/common/ocl/kernels/mixture.h"

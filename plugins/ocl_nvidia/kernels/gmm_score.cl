@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gaussians in FP32 for NVIDIA: score = constant - sum_i y_i^2, y_i = factor_i x_i - offset_i (diagonal, G1) or sum_{j >= i}
-// factor_ij x_j - offset_i (full, G2), in base 2; double reference tests/reference/gmm.cc, tolerance 2e-3 of a log-likelihood.
+// Gaussians in FP32 for NVIDIA: score = constant - sum_i y_i^2, y_i = factor_i x_i - offset_i (diagonal, G1) or sum_{j
+// >= i} factor_ij x_j - offset_i (full, G2), in base 2. Double reference: tests/reference/gmm.cc, tolerance 2e-3 of a
+// log-likelihood.
 //
 // A warp of 32 takes one state (or four Gaussians) and TILE_ROWS rows, LANE_ROWS a lane. Its parameters are the same for all
 // lanes, four Gaussians a load (LANES = PARTS = DIMS = 1 of gmm_types.h); features lie in local memory [dim][row]. A load of
-// parameters serves 4 LANE_ROWS fused operations, one of features 4 FACTOR_ROWS LANE_ROWS: more rows a lane are faster, as long
-// as there are so many. Floor: 2 D or D (D + 3) / 2 fused operations a Gaussian and row.
+// parameters serves 4 LANE_ROWS fused operations, one of features 4 FACTOR_ROWS LANE_ROWS. More rows a lane are faster,
+// as long as there are so many. Floor: 2 D or D (D + 3) / 2 fused operations a Gaussian and row.
 //   -D FULL=0 or 1, GROUP_SIZE=..., TILE_ROWS=32, 64 or 128, FACTOR_ROWS=..., LOCAL_DIMS=... (at least n_dims)
 #include "plugins/common/ocl/kernels/gmm_types.h"
 #include "plugins/common/ocl/kernels/mixture.h"
@@ -63,7 +64,7 @@ static inline void subtract_squares(Scores *score, const Scores *y) {
 
 // Scores four Gaussians on this lane's rows.
 static inline void score_four(__global const float4 *restrict p, uint n_dims, __local const RowValues *x, Scores *score) {
-  __local const RowValues *const xs = x + get_local_id(0) % WARP;  // of dimension d: xs[d * WARP]
+  __local const RowValues *const xs = x + get_local_id(0) % WARP;  // dimension d is xs[d * WARP]
   set(score, *p++);
 #if FULL
   for (uint i = 0; i < n_dims; i += FACTOR_ROWS) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU back end with the fused step, composed of extract, the core's features and score, so that it gives the CPU's words
-// bit for bit. It checks that the engine keeps the contract of `step`. Device stepping:N also has the fault kFaults[N]. It is
-// for tests/api/fused_step.cc, and for sanitizers, under which no GPU code runs.
+// The CPU back end with the fused step, composed of extract, the core's features and score. So it gives the CPU's words
+// bit for bit. It checks that the engine keeps the contract of `step`. Device stepping:N also has the fault kFaults[N].
+// It is for tests/api/fused_step.cc, and for sanitizers, under which no GPU code runs.
 #define asr_backend_entry cpu_backend_entry  // name of the CPU back end's entry in this plugin
 #include "plugins/cpu/entry.cc"              // NOLINT(bugprone-suspicious-include): built in
 #undef asr_backend_entry
@@ -45,7 +45,7 @@ const asr_features_view *g_view = nullptr;  // view of the features loaded last
 asr::DynamicsNumbers g_numbers;
 std::vector<float> g_rows[2];  // rows of the score buffers
 int g_n_steps = 0;
-constexpr uint32_t kMostWholeFrames = 150;  // of which some of the tests' streams have more
+constexpr uint32_t kMostWholeFrames = 150;  // some of the tests' streams have more
 
 // Rows that `wait` returns, as they are without the transforms of signals.
 struct ReturnedRows {

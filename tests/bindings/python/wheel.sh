@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# wheel.sh SOURCE MAKE_TONE_BUNDLE runs `pip install ./bindings/python` in a clean virtual environment, then five lines of
-# Python there, with the library and the plugins of the wheel. Skipped if PyPI cannot be reached.
+# wheel.sh SOURCE MAKE_TONE_BUNDLE runs `pip install ./bindings/python` in a clean virtual environment. Then it runs
+# five lines of Python there, with the library and the plugins of the wheel. Skipped if PyPI cannot be reached.
 set -euo pipefail
 source=$1 make_tone_bundle=$2
 skip() { echo "skipped: $*"; exit 77; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the C ABI: the bytes of an input are calls in any order on up to four streams of the tone bundle. Whatever is called,
-// a finished or cancelled stream reaches its END, once, and a call returns one of its documented codes.
+// Fuzzes the C ABI: the bytes of an input are calls in any order on up to four streams of the tone bundle. In any order
+// of calls, a finished or cancelled stream reaches its END, once, and a call returns one of its documented codes.
 #include <chrono>
 #include <cmath>
 #include <cstring>

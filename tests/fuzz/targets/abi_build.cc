@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the C ABI of libsenone_build: an input has a dictionary, a grammar, the phrases of a class, and calls in any order on
-// a builder and its results. The engine accepts every archive that was built.
+// Fuzzes the C ABI of libsenone_build. An input has a dictionary, a grammar, the phrases of a class, and calls in any
+// order on a builder and its results. The engine accepts every archive that was built.
 #include <cmath>
 #include <memory>
 

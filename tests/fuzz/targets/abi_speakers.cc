@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes speakers and several acoustic models through the C ABI: the bytes of an input are calls in any order on two speakers
-// and the utterances of their streams, which may fuse models. Every utterance reaches its END.
+// Fuzzes speakers and several acoustic models through the C ABI. The bytes of an input are calls in any order on two
+// speakers and the utterances of their streams, which may fuse models. Every utterance reaches its END.
 #include <cmath>
 #include <memory>
 

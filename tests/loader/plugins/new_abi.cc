@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements a newer contract, whatever the host asks for.
+// Implements a newer contract, and ignores the host's version.
 #include "tests/loader/plugins/stub.h"
 
 const asr_backend_api *asr_backend_entry(uint32_t, const asr_host_api *) {

@@ -286,7 +286,7 @@ TEST_F(SharedCopyTest, ALimitOfFilesEndsNoProcess) {
   });
 }
 
-// Tests the note of a file that passed the whole check: which files get one, and what is checked again.
+// Tests the note of a file that passed the whole check: which files get one, and which checks are repeated.
 class PassedNotes : public SharedCopyTest {
  protected:
   enum Checks { kNone, kWhole, kAgain };

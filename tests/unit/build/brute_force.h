@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the paths that a decoding graph should accept, by definition: every sentence of the grammar, every choice of
-// pronunciations and of fillers between words, every phone's HMM by its neighbours, every path through the HMMs. It also lists
-// the paths that a graph does accept.
+// Computes the paths that a decoding graph should accept, by definition. They have every sentence of the grammar, and
+// every choice of pronunciations and of fillers between words. Every phone has the HMM for its neighbours, and every
+// path through the HMMs counts. It also lists the paths that a graph does accept.
 #pragma once
 
 #include <map>

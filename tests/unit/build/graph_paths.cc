@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The central test of graph building: on small random models, lexicons and grammars a graph must have exactly the paths of the
-// definition, with the same costs.
+// The central test of graph building. On small random models, lexicons and grammars a graph must have exactly the paths
+// of the definition, with the same costs.
 #include <gtest/gtest.h>
 
 #include <algorithm>

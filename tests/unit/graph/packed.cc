@@ -15,8 +15,9 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// The arrays of a random graph with everything that a record can hold. It has self-loops first, last, between, twice and with
-// words, states with very many arcs or none, repeated and unique costs, -0, and transition-ids of the state entered and others.
+// The arrays of a random graph with everything that a record can hold. It has self-loops first, last, between, twice
+// and with words, and states with very many arcs or none. Costs are repeated, unique or -0. Transition-ids are of the
+// state entered and of others.
 struct RandomArrays {
   std::vector<uint32_t> emitting_begin, epsilon_begin, pdf_of{0};
   std::vector<asr_graph_arc> arcs;
@@ -101,8 +102,8 @@ TEST(PackedGraph, ComesBack) {
   }
 }
 
-// Numbers of arcs into one state are in the order of their indices, separately for emitting and epsilon arcs; a state's offset
-// is in the order of its number.
+// Numbers of arcs into one state are in the order of their indices, separately for emitting and epsilon arcs. A state's
+// offset is in the order of its number.
 TEST(PackedGraph, ArcsHaveNumbers) {
   std::mt19937 random(2);
   for (int round = 0; round < 300; ++round) {

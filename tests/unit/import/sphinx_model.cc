@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests import_sphinx on complete models made here: every kind of tying, both weights, both byte orders, and models with parts
-// that are missing or do not fit together.
+// Tests import_sphinx on complete models made here, with every kind of tying, both weights and both byte orders. Some
+// models have parts that are missing or do not fit together.
 #include "builder/import/sphinx.h"
 
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 
 namespace asr::test {
 
-// Three dimensions in two streams (the second takes dimensions 2 and 0), two codebooks of stream 0, one of stream 1, two
-// Gaussians that share a covariance, two states.
+// A model of three dimensions in two streams (the second takes dimensions 2 and 0), and two states. Stream 0 has two
+// codebooks, stream 1 has one. Two Gaussians share a covariance.
 inline AcousticModel small_acoustic_model(asr_covariance covariance = ASR_COVARIANCE_DIAGONAL) {
   AcousticModel model;
   model.covariance = covariance;

@@ -28,7 +28,7 @@ asr_backend_options backend_options() {
   return options;
 }
 
-// The parameter tells whether there are 64-bit atomic operations.
+// The parameter says whether 64-bit atomic operations exist.
 class SearchKernelsTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {

@@ -11,7 +11,7 @@ namespace asr::test {
 
 struct DrawnRows {
   std::vector<float> values;
-  train::TrainingRows rows;  // of `values`
+  train::TrainingRows rows;  // rows of `values`
 };
 
 // n rows of random states, features about where the model's means are.

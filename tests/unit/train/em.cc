@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds of EM against plain loops in double, and what must hold of every round.
+// Tests rounds of EM against plain loops in double, and invariants of every round.
 #include "builder/train/em.h"
 
 #include <gtest/gtest.h>

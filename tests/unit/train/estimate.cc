@@ -104,7 +104,7 @@ TEST(Estimate, RareGaussiansStayAndGetAWeight) {
     const double frames = std::vector<double>{30, 5, 12}[k];
     EXPECT_NEAR(mixture.occupancies[k], frames, 1e-9);
     EXPECT_NEAR(mixture.weights[k], frames / 47, 1e-9);
-    EXPECT_EQ(mixture.weights[3 + k], model.mixtures[0].weights[3 + k]);  // of a state without rows
+    EXPECT_EQ(mixture.weights[3 + k], model.mixtures[0].weights[3 + k]);  // this state has no rows
   }
 }
 

@@ -76,7 +76,7 @@ TEST(MixtureModel, FlatStartIsOneGaussianAGroup) {
     variance.push_back(1 + dim);
   }
   const MixtureModel flat = flat_start(shape, {0, 1, 0, 1, 2, 2}, mean, variance);
-  EXPECT_EQ(flat.mixtures.size(), 6u);  // of three groups in two streams
+  EXPECT_EQ(flat.mixtures.size(), 6u);  // three groups in two streams
   EXPECT_EQ(flat.n_states(), 6u);
   EXPECT_EQ(flat.state_mixture[0], flat.state_mixture[4]);  // states 0 and 2
   EXPECT_NE(flat.state_mixture[0], flat.state_mixture[2]);

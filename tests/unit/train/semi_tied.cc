@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semi-tied covariances against their definition in plain loops: axes that are known, the maximum of the likelihood, and the
-// densities of the features before and after the transform.
+// Tests semi-tied covariances against their definition in plain loops. Cases are known axes, the maximum of the
+// likelihood, and the densities of the features before and after the transform.
 #include "builder/train/semi_tied.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ double objective(const Square &a, const WeightedCovariances &covariances) {
   return log_determinant(a, d) - sum / frames / 2;
 }
 
-// Covariances M diag(v) M' with variances v drawn for each; `noise` is added to what they have beside these axes.
+// Covariances M diag(v) M' with variances v drawn for each; `noise` is added to values beside these axes.
 WeightedCovariances covariances_with(const Square &m, size_t d, size_t n, double noise, std::mt19937_64 *random,
                                      std::list<std::vector<double>> *owner) {
   std::uniform_real_distribution<double> uniform(0.2, 5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared covariances against the pooled ones of their Gaussians, and what must hold of rounds with them.
+// Tests shared covariances against the pooled ones of their Gaussians, and invariants of rounds with them.
 #include "builder/train/shared_covariances.h"
 
 #include <gtest/gtest.h>
@@ -150,7 +150,7 @@ TEST_P(SharedCovariances, RareGaussiansShareToo) {
   options_.smooth = 1500;
   em_round(drawn_.rows, options_, &pool_, &smooth);
   const Mixture &rare = rough.mixtures[rough.state_mixture[0]];
-  const Mixture &other = rough.mixtures[rough.state_mixture[2]];  // of the next state, stream 0
+  const Mixture &other = rough.mixtures[rough.state_mixture[2]];  // the next state, stream 0
   EXPECT_EQ(first_covariance(rough, rare) == kept, GetParam() == CovarianceSharing::kState);
   EXPECT_EQ(first_covariance(rough, rare) == first_covariance(rough, other), GetParam() == CovarianceSharing::kAll);
   double frames = 0;

@@ -39,7 +39,7 @@ TEST(Shrink, IsThatOfTheDefinition) {
         const size_t d = before.n_values(was), size = before.covariance_size(was);
         for (size_t r = 0; r < d; ++r) {
           for (size_t c = 0; c <= r; ++c) {
-            double mean = 0, sum = 0;  // of the correlation, by weight
+            double mean = 0, sum = 0;  // mean correlation, by weight
             for (const Mixture &other : before.mixtures) {
               for (size_t k = 0; other.stream == was.stream && k < other.n_gaussians(); ++k) {
                 const double *const m = &other.covariances[k * size];

@@ -56,7 +56,7 @@ std::vector<double> centre(uint32_t state) {
 
 class Speech {
  public:
-  // common: deviation of what all features of a row have in common.
+  // common: deviation of the part that all features of a row share.
   explicit Speech(double common = 0)
       : common_(common), lexicon_(parse_sphinx_lexicon(kLexicon, "lexicon", set_, &n_left_out_)), graphs_(set_, lexicon_, {}) {}
 
@@ -142,7 +142,7 @@ TEST(Trainer, FlatStartFindsTheStates) {
       const asr_gmm_codebook &codebook = model.codebooks[model.state_codebook[state]];
       for (uint32_t i = 0; i < kDims; ++i) EXPECT_NEAR(model.means[codebook.first_mean + i], centre(state)[i], 0.2) << state;
       const uint64_t at = model.precision_at[model.covariance_of[codebook.first_gaussian]];
-      EXPECT_NEAR(model.precisions[at], 4, 1) << state;  // of the deviation 0.5
+      EXPECT_NEAR(model.precisions[at], 4, 1) << state;  // the deviation is 0.5
     }
     // Alignment with it gives every row its state.
     const Device device(choose_device("cpu"), ForcedAligner::options(1));
@@ -335,7 +335,7 @@ TEST(Trainer, NothingToAlignIsAnError) {
       "words and of silence around them; check its transcript");
 }
 
-// A model aligns what has frames for its words, though not for silence around them.
+// A model aligns utterances with frames for their words, though not for silence around them.
 TEST(Trainer, ShortUtterancesAreTrainedOnWithAModel) {
   Speech speech;
   speech.say({"ab"}, {0, 1, 2, 3}, 1);
@@ -415,7 +415,7 @@ TEST(RowsFile, TransformsItsRows) {
   }
 }
 
-// The limit of a file's size stands for a full disk: a part of the rows is written before it is met.
+// The limit of a file's size simulates a full disk: a part of the rows is written before it is met.
 TEST(RowsFile, KeepsItsRowsWhereTheDiskIsFull) {
   const test::Scratch scratch;
   RowsFile file(scratch / "rows", 2);

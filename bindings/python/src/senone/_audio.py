@@ -199,8 +199,8 @@ def _native(data: bytes) -> bytes:
 
 
 def as_audio(values: Any, n_channels: int, kind: str) -> tuple[Any, int, int]:
-    """Returns the argument of `Stream.feed` as memory of samples of the type `kind` ("int16" or "float32"): its owner, its
-    address and the number of samples per channel. int16 becomes float by 1/32768. Objects with the buffer protocol need no
+    """Returns the argument of `Stream.feed` as memory of samples of the type `kind` ("int16" or "float32"). That is its owner,
+    its address and the number of samples per channel. int16 becomes float by 1/32768. Objects with the buffer protocol need no
     numpy: 16-bit samples, also as bytes in the machine's byte order, float32 or float64; their channels are interleaved. Raises
     InvalidArgument."""
     if not hasattr(values, "__array__"):

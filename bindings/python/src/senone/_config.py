@@ -41,18 +41,18 @@ class RecognizeConfig(TypedDict, total=False):
     min_active: fewest tokens kept per frame, if there are as many; default 200.
     partial_interval_ms: audio time between partial events; 0 (default): none.
     max_backlog_ms: feed blocks while the unprocessed audio is longer; 0: never; default 30000.
-    reject_threshold: FINAL events with a higher out_of_grammar have Flag.REJECTED, 0..1; 0 (default): the graph's, 0.5 for
-        grammars and off for language models; below 0: off, there is no score.
+    reject_threshold: FINAL events with a higher out_of_grammar have Flag.REJECTED, 0..1. 0 (default): the graph's, 0.5 for
+        grammars and off for language models. Below 0: off, there is no score.
     lattice_beam: > 0: FINAL events carry a lattice of this width (natural log; 6..10 is usual) and confidences; default 0.
     n_best: most alternatives in FINAL events, 0..10000; default 1; more needs a lattice_beam.
     graph: the name of the engine's graph to search; default "", the bundle's own.
-    speaker: who speaks, made by `Engine.speaker`: the features are transformed for the voice, and what is said counts for
-        `Speaker.adapt`; not with input "loglikes"; default None, nobody who is known.
+    speaker: who speaks, made by `Engine.speaker`. The features are transformed for the voice, and the speech counts for
+        `Speaker.adapt`. Not with input "loglikes". Default None, an unknown speaker.
     models: the acoustic models to use, names of `Engine.add_model`, or a dict of names and weights (0 leaves a model out); "" is
         the bundle's own. Default None: that one alone. Not with a speaker nor with input "loglikes".
-    fusion: what makes one log-likelihood of theirs: "sum" (default; a weighted sum), "log_sum" (the logarithm of the weighted
-        sum of likelihoods), "max" (the largest weighted likelihood), "follow" (as "log_sum", with weights that follow the
-        likelier models) or "select" (as "log_sum" until the likeliest model is known, then that one alone).
+    fusion: rule that makes one log-likelihood of theirs. "sum" (default): a weighted sum. "log_sum": the logarithm of the
+        weighted sum of likelihoods. "max": the largest weighted likelihood. "follow": as "log_sum", with weights that follow
+        the likelier models. "select": as "log_sum" until the likeliest model is known, then that one alone.
     follow_ms: time constant of "follow", 10..600000; default 1000. select_ms: speech that "select" decides after, 10..600000;
         default 1000.
     """
@@ -83,10 +83,10 @@ class RecognizeConfig(TypedDict, total=False):
 class StreamConfig(RecognizeConfig, total=False):
     """Keyword arguments of `Engine.stream`: those of `RecognizeConfig`, and
     rate: sample rate of the fed audio in Hz, 1000..768000; default: the model's.
-    endpoint: "off" (default: the stream is one utterance), "command", "dictation" or "captions": the stream is split into the
-        utterances found, each with its SPEECH_START, ENDPOINT and FINAL; cmn "batch" is impossible then.
-    silence_at_end_ms, silence_after_words_ms, silence_without_words_ms: milliseconds of silence after which an utterance ends:
-        where the grammar or sentence may end, after any words, without words; 100..600000; default: the endpoint's.
+    endpoint: "off" (default): the stream is one utterance. "command", "dictation" or "captions": the stream is split into the
+        utterances found, each with its SPEECH_START, ENDPOINT and FINAL. cmn "batch" is impossible then.
+    silence_at_end_ms, silence_after_words_ms, silence_without_words_ms: milliseconds of silence after which an utterance ends.
+        They count where the grammar or sentence may end, after any words, without words. 100..600000; default: the endpoint's.
     longest_utterance_ms: greatest length of an utterance; 100..600000; default: the endpoint's.
     vad: with an endpoint, whether a voice activity detector limits decoding to speech: "on" (default for audio) or "off".
     pre_roll_ms: audio before the first sound of an utterance that belongs to it; 20..5000; default 300.
@@ -168,7 +168,7 @@ def native_config(config: StreamConfig) -> asr_stream_config:
 
 
 def _set_fusion(native: asr_stream_config, config: StreamConfig) -> None:
-    """Points to the models of the config, if it has any; ctypes keeps what is pointed to."""
+    """Points to the models of the config, if it has any; ctypes keeps the objects."""
     fusion = asr_fusion()
     lib.asr_fusion_default(ctypes.byref(fusion))
     fusion.rule = choice("fusion", config.get("fusion", "sum"), _FUSIONS)

@@ -141,7 +141,7 @@ class Engine(Owner):
 
     def stream(self, *, callback: EventCallback | None = None, **config: Unpack[StreamConfig]) -> Stream:
         """Opens a stream: one source of audio.
-        callback: a function that gets each event on a thread of the library, never two at once; its exceptions cancel the
+        callback: a function that gets each event on a thread of the library, never two at once. Its exceptions cancel the
         stream and are raised by `Stream.wait`. None: events are taken from the stream. config: see `StreamConfig`, such as
         rate=8000, partial_interval_ms=500, lattice_beam=8, n_best=10.
         Raises InvalidArgument (with the setting and its range), Unsupported, OutOfMemory, DeviceLost, InvalidState (the engine
@@ -158,11 +158,11 @@ class Engine(Owner):
         return Speaker(self._handle, self._info.n_feature_dims)
 
     def add_graph(self, name: str, graph: Path | bytes | bytearray | memoryview) -> None:
-        """Loads a graph under a name, by which streams choose it; "" stands for the bundle's own.
+        """Loads a graph under a name, by which streams choose it; "" is the bundle's own.
         graph: the path of a bundle or of a graph archive (`senone graph --archive`), or the bytes of an archive, such as a
-        `Grammar`, made for the engine's acoustic model. If a graph has the name, it is replaced: current utterances go on with
-        it, later ones use the new graph. Raises InvalidArgument, NotFound, BadFile, IoFailure, Unsupported (made for another
-        model), DeviceLost, OutOfMemory, InvalidState (closed); nothing has changed then.
+        `Grammar`. It must be made for the engine's acoustic model. If a graph has the name, it is replaced: current utterances
+        go on with it, later ones use the new graph. Raises InvalidArgument, NotFound, BadFile, IoFailure, Unsupported (made for
+        another model), DeviceLost, OutOfMemory, InvalidState (closed); nothing has changed then.
         """
         with self._handle as pointer:
             if isinstance(graph, (bytes, bytearray, memoryview)):

@@ -175,10 +175,11 @@ class Event:
     """One event of a stream.
     kind: an EventKind. time_s: the event's position in the audio, seconds from the first sample fed. text: the words, joined by
     blanks, of PARTIAL, PROBABLY_FINISHED and FINAL; the sentence of ERROR; else "". words: the words of the best alternative.
-    n_stable_words: number of first words that are certain: every later event of the utterance begins with them, with the same
-    times (a FINAL with a lattice has its own); all in FINAL. out_of_grammar: probability that the speech is not in the grammar,
-    0..1; -1 if unknown. alternatives: best first, with distinct words. flags: see Flag. lattice: for FINAL events of streams
-    with a lattice_beam, else None. error: the exception of an ERROR event, else None. Copies and pickles have no lattice.
+    n_stable_words: number of first words that are certain. Every later event of the utterance begins with them, with the same
+    times (a FINAL with a lattice has its own). All are certain in FINAL. out_of_grammar: probability that the speech is not in
+    the grammar, 0..1; -1 if unknown. alternatives: best first, with distinct words. flags: see Flag. lattice: for FINAL events
+    of streams with a lattice_beam, else None. error: the exception of an ERROR event, else None. Copies and pickles have no
+    lattice.
     """
 
     kind: EventKind

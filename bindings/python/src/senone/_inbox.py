@@ -153,7 +153,7 @@ class Inbox:
 
 
 def _limit(timeout: object) -> float | None:
-    """Converts a timeout in seconds; None and what is longer than threads can wait: no limit. Raises InvalidArgument."""
+    """Converts a timeout in seconds; None, and a time longer than threads can wait, mean no limit. Raises InvalidArgument."""
     if timeout is None:
         return None
     seconds = real("timeout", timeout)

@@ -24,7 +24,7 @@ _MLLR = 4  # ASR_SPEAKER_MLLR
 
 class Speaker(Owner):
     """A speaker, made by `Engine.speaker`: a transform of feature rows (fMLLR), a warp of the frequency axis (VTLN) and a
-    transform of the model's means (MLLR), estimated from the audio of the speaker's streams.
+    transform of the model's means (MLLR). They are estimated from the audio of the speaker's streams.
     `Engine.stream` and `Engine.recognize` take it as ``speaker``, any number at once, of any engine of the same acoustic model.
     `adapt` estimates them; with adaptation="between_utterances" a stream does so itself. A speaker may outlive its
     engine; streams keep working after it was closed. Any threads may use one.
@@ -39,10 +39,10 @@ class Speaker(Owner):
         self._handle = Handle(pointer.value, lib.asr_speaker_free, "the speaker was closed; make another")
 
     def set_methods(self, *, fmllr: bool = True, vtln: int = 0, mllr: bool = False) -> None:
-        """Selects what `adapt` estimates: a transform of rows, the likeliest of `vtln` warps, 11 or 21, from 0.80 to 1.20 (0: no
-        warps), and a transform of the model's means.
-        Warps are chosen from streams of audio that are opened later. Raises InvalidArgument, Unsupported (a filter bank too
-        narrow to be warped), NoDevice, InvalidState (closed), OutOfMemory.
+        """Selects the estimates of `adapt`: a transform of rows, a warp, and a transform of the model's means.
+        The warp is the likeliest of `vtln` warps, 11 or 21, from 0.80 to 1.20; 0: no warps. Warps are chosen from
+        streams of audio that are opened later. Raises InvalidArgument, Unsupported (a filter bank too narrow to be
+        warped), NoDevice, InvalidState (closed), OutOfMemory.
         """
         n_warps = uint32("vtln", vtln)
         methods = (_FMLLR if fmllr else 0) | (_VTLN if vtln else 0) | (_MLLR if mllr else 0)

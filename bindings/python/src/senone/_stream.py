@@ -62,11 +62,11 @@ def _checked(final: Result | None) -> Result:
 
 class Stream(Uncopied):
     """One source of audio and its events, made by `Engine.stream`.
-    Events are taken with ``for event in stream`` or ``async for event in stream``, which wait for each and end after END, with
-    `next`, with `ready`, or all at once with `result`; or a callback gets them. Their order is READY, then SPEECH_START,
+    ``for event in stream`` and ``async for event in stream`` take events, wait for each, and end after END. `next`, `ready`,
+    and, for all at once, `result` take them, too; or a callback gets them. Their order is READY, then SPEECH_START,
     PARTIAL (with partial_interval_ms), ENDPOINT, FINAL, then END; an ERROR may replace any of them, followed by END. The next
     PARTIAL replaces one that was not taken.
-    As a context manager it finishes at the end of the block, and its events may still be taken afterwards; with a callback it
+    As a context manager it finishes at the end of the block, and its events may still be taken afterwards. With a callback it
     also waits for END and closes. After an exception in the block it is closed. An unreferenced stream is closed. Until then
     a stream keeps its memory, so that `reset` can begin it again.
     """
@@ -128,12 +128,12 @@ class Stream(Uncopied):
 
     def feed(self, values: Any) -> None:
         """Appends audio or rows, and returns as soon as they are copied.
-        values: audio: an array [n], or [n, n_channels], of int16, or of float32 or float64 with full scale -1..1; bytes,
-        bytearrays, memoryviews and array.arrays of these types, channels interleaved, where bytes are 16-bit samples.
+        values: audio: an array [n], or [n, n_channels], of int16, or of float32 or float64 with full scale -1..1. Or bytes,
+        bytearrays, memoryviews and array.arrays of these types, channels interleaved. Bytes are 16-bit samples.
         Features: [T, n_feature_dims], log-likelihoods: [T, n_states]. The result does not depend on how a signal is cut into
         calls. Blocks while the backlog is over max_backlog_ms, except in a callback. Raises InvalidArgument, InvalidState (after
         finish or close), BadAudio (a value is not finite; nothing of this call is taken), OutOfMemory, or the exception of the
-        ERROR event if the stream has failed; this one, `finish` and the other calls below raise the callback's own exception if
+        ERROR event if the stream has failed. This one, `finish` and the other calls below raise the callback's own exception if
         that ended the stream.
         """
         self._check(self._feed_with(lib.asr_feed, values))

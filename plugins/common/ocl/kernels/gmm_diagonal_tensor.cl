@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixtures of diagonal Gaussians (G1, G3) on NVIDIA's tensor cores: score = constant + sum_d u_d x_d + v_d x_d^2, a product of
-// rows [16][2 D] and Gaussians [2 D][8], fp16 halves of both, sums in FP32; double reference tests/reference/gmm.cc, tolerance
-// 2e-3. Tiles of Gaussians lie in memory as plugins/common/gmm_tensor_pack.h says.
+// Mixtures of diagonal Gaussians (G1, G3) on NVIDIA's tensor cores: score = constant + sum_d u_d x_d + v_d x_d^2. It is
+// a product of rows [16][2 D] and Gaussians [2 D][8], in fp16 halves of both, with sums in FP32. Double reference:
+// tests/reference/gmm.cc, tolerance 2e-3. Tiles of Gaussians lie in memory as plugins/common/gmm_tensor_pack.h says.
 //
-// A warp owns 16 or 32 rows, whose fragments stay in its registers, and takes one tile of 8 Gaussians after the other, the next
-// one's under way while this one's are multiplied; their log-sum-exp stays in registers, too, and leaves them once a state.
-// n_warps warps with different rows share a stretch of tiles, which the first of them brings into the L1 cache. No local
-// memory, no barriers. Floors as in the CUDA back end's kernel of this name: 5000 x 256 x 36, 8 rows: 87 us (memory); 256: 225
-// us (mma).
+// A warp owns 16 or 32 rows, whose fragments stay in its registers, and takes one tile of 8 Gaussians after the other.
+// The next tile is loaded while this one is multiplied. Their log-sum-exp stays in registers, too, and leaves them once
+// a state. n_warps warps with different rows share a stretch of tiles, which the first of them brings into the L1
+// cache. No local memory, no barriers. Floors as in the CUDA back end's kernel of this name: 5000 x 256 x 36, 8 rows:
+// 87 us (memory); 256: 225 us (mma).
 //   -D STEPS=4, 9 or 10: of 8 values of k, GROUP_SIZE=..., TILES=..., TENSOR_PTX=...
 #include "plugins/common/ocl/kernels/tensor.h"
 
@@ -15,10 +15,10 @@
 #define HAS_LAST (STEPS % 2)
 #define TILE_WORDS (STEPS * 64 + 12)
 
-// phi of a warp's rows, whose k = 2 d is x_d and 2 d + 1 is x_d^2; as mma wants them.
+// phi of a warp's rows in mma's layout; k = 2 d is x_d and 2 d + 1 is x_d^2.
 typedef struct RowFragments {
   uint hi[TILES][PAIRS][4], lo[TILES][PAIRS][4];
-  uint last_hi[TILES][2], last_lo[TILES][2];  // of an odd number of steps
+  uint last_hi[TILES][2], last_lo[TILES][2];  // last step, if their number is odd
   float inverse_scale[TILES * 2];
 } RowFragments;
 
@@ -33,7 +33,7 @@ typedef struct Tile {
 static inline void load_row(Shown shown, RowFragments *rows, uint t, uint half_tile, __global const float *features,
                             __global const TensorDim *dims, uint n_dims) {
   const uint q = warp_lane() % 4;
-  float x[STEPS], largest = 0;  // of dimensions q, q + 4, q + 8 ...
+  float x[STEPS], largest = 0;  // features of dimensions q, q + 4, q + 8 ...
   UNROLL for (uint s = 0; s < STEPS; ++s) {
     const uint d = 4 * s + q;
     const TensorDim dim = dims[min(d, n_dims - 1)];
@@ -66,7 +66,7 @@ static inline Tile load_tile(__global const uint *words) {
   return tile;
 }
 
-// The small products first: the large sum is then rounded less often.
+// Adds the small products first, so that the large sum is rounded less often.
 static inline void score_tile(Shown shown, const Tile *tile, const RowFragments *rows, RowLogSums *mixture) {
   float d[TILES * 4];
   UNROLL for (uint i = 0; i < TILES * 4; ++i) d[i] = 0;

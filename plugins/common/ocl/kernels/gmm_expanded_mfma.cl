@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixtures of Gaussians with any quadratic form (G2, G3) on the matrix cores of AMD's CDNA: what gmm_expanded_tensor.cl does,
-// from the same packing, with v_mfma_f32_16x16x16_f16; double reference tests/reference/gmm.cc, tolerance 2e-3.
+// Mixtures of Gaussians with any quadratic form (G2, G3) on the matrix cores of AMD's CDNA. It does the work of
+// gmm_expanded_tensor.cl, from the same packing, with v_mfma_f32_16x16x16_f16. Double reference:
+// tests/reference/gmm.cc, tolerance 2e-3.
 //
-// A wave of 64 owns TILES tiles of 16 rows and a block of 64 Gaussians, two tiles of 8 side by side in the 16 columns of a
-// product. Lane l has row, or Gaussian, l % 16 and of 16 values of k the four that one lane of the packing has: 2 q, 2 q + 1
-// and those 8 behind, q = l / 16; which k are where does not matter as long as rows and Gaussians agree. Of the products it has
-// 4 rows of its Gaussian. Tiles end states one after the other, so that the lanes of the other tile wait meanwhile. n_warps
-// waves with different rows share a stretch of blocks. No local memory, no barriers.
-// Floor: 3 K multiply-adds a Gaussian and row, K = 704 for D = 36, in fp16 at 4 (MI200) to 8 times (MI300) the rate of FP32,
-// which needs 702: 1.3 to 2.7 times as fast at best. Diagonal models would gain nothing on MI200 and stay in FP32.
+// A wave of 64 owns TILES tiles of 16 rows and a block of 64 Gaussians. Two tiles of 8 are side by side in the 16
+// columns of a product. Lane l has row, or Gaussian, l % 16. Among 16 values of k it has the four that one lane of the
+// packing has: 2 q, 2 q + 1 and the two 8 further, q = l / 16. The order of k does not matter as long as rows and
+// Gaussians agree. The lane gets the products of 4 rows with its Gaussian. Tiles end states one after the other, so
+// that the lanes of the other tile wait meanwhile. n_warps waves with different rows share a stretch of blocks. No
+// local memory, no barriers. Floor: 3 K multiply-adds a Gaussian and row, K = 704 for D = 36, in fp16 at 4 (MI200) to 8
+// times (MI300) the rate of FP32. FP32 needs 702, so this is 1.3 to 2.7 times as fast at best. Diagonal models would
+// gain nothing on MI200 and stay in FP32.
 //   -D GROUP_SIZE=..., TILES=..., TENSOR_MFMA=1, or 0 for the same in plain OpenCL C, a wave a group, for tests
 #include "plugins/common/kernels/gmm_tensor_types.h"
 #include "plugins/common/ocl/kernels/mixture.h"
 #include "plugins/common/ocl/kernels/tensor_halves.h"
 
 #define WAVE 64u
-#define PAIRS (kBlockTiles / 2)  // of tiles
-#define ROW_STEP_WORDS 256u      // of 16 rows and 16 values of k
+#define PAIRS (kBlockTiles / 2)  // pairs of tiles
+#define ROW_STEP_WORDS 256u      // words of 16 rows and 16 values of k
 #define STEP_WORDS (kBlockTiles * 128u)
 
 static inline uint wave_lane(void) { return get_local_id(0) % WAVE; }

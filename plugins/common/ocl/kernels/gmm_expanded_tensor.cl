@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixtures of Gaussians with any quadratic form (G2, G3) on NVIDIA's tensor cores: score = constant + sum_k w_k phi_k(x), phi
-// the D features and their D (D + 1) / 2 products; a product of rows [16][K] and Gaussians [K][8], fp16 halves of both, sums in
-// FP32; double reference tests/reference/gmm.cc, tolerance 2e-3. The products x_i x_j are made once a window (gmm_expand.cl);
-// Gaussians lie in memory as plugins/common/gmm_tensor_pack.h says.
+// Mixtures of Gaussians with any quadratic form (G2, G3) on NVIDIA's tensor cores: score = constant + sum_k w_k
+// phi_k(x), phi the D features and their D (D + 1) / 2 products. It is a product of rows [16][K] and Gaussians [K][8],
+// in fp16 halves of both, with sums in FP32. Double reference: tests/reference/gmm.cc, tolerance 2e-3. The products x_i
+// x_j are made once a window (gmm_expand.cl). Gaussians lie in memory as plugins/common/gmm_tensor_pack.h says.
 //
-// A warp owns 16 or 32 rows and a block of 64 Gaussians, whose sums stay in its registers while K passes, half a step of them
-// ahead; hi hi and the small products are summed apart, so that the large sum is rounded a third as often. n_warps warps with
-// different rows share a stretch of blocks, which the first of them brings into the L1 cache. No local memory, no barriers.
-// Floors for 5000 x 16 Gaussians, D = 36, as in the CUDA back end's kernel: 52 us (memory), for 256 rows 137 us (mma).
+// A warp owns 16 or 32 rows and a block of 64 Gaussians, whose sums stay in its registers while K passes. Gaussians are
+// loaded half a step ahead. Products hi hi and the small ones are summed apart, so that the large sum is rounded a
+// third as often. n_warps warps with different rows share a stretch of blocks, which the first of them brings into the
+// L1 cache. No local memory, no barriers. Floors for 5000 x 16 Gaussians, D = 36, as in the CUDA back end's kernel: 52
+// us (memory), for 256 rows 137 us (mma).
 //   -D GROUP_SIZE=..., TILES=..., TENSOR_PTX=...
 #include "plugins/common/ocl/kernels/tensor.h"
 
 #define HALF_TILES (kBlockTiles / 2)
-#define ROW_STEP_WORDS 256u  // of 16 rows and 16 values of k
+#define ROW_STEP_WORDS 256u  // words of 16 rows and 16 values of k
 #define HALF_STEP_WORDS (HALF_TILES * 128u)
 
 // A lane's part of 16 values of k: of the warp's rows, and of half of a block's Gaussians.

@@ -19,7 +19,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_ROWS, GROUP_ENTRIES, 1))) voi
 #pragma unroll
   for (uint s = 0; s < 4; ++s) log_sum_clear(&mixture[s]);
   for (uint k = 0; k < entry.n_gaussians; k += 4) {
-    float4 v[4];  // of each Gaussian, a value a state
+    float4 v[4];  // terms of each Gaussian, a value a state
 #pragma unroll
     for (uint i = 0; i < 4; ++i) {
       const bool there = k + i < entry.n_gaussians;

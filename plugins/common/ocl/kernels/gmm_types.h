@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An acoustic model as it lies in device memory, for host and kernels. Gaussians are in fours; a four is constant[4], then
-// for each dimension i -offset_i[4] and factor_i[4] (G1) or, if full, for every FACTOR_ROWS rows of the triangle (G2) their
-// offsets and then their factors, column by column. Kernels that take DIMS dimensions at once have zeros for what is missing:
-// dimensions go up to a multiple of DIMS, rows of a triangle begin at one. LANES fours lie side by side: value q of the fours
-// of round r is at (r * size + q) * LANES. Scores inside are base-2 logarithms. A row's bits do not depend on the rows beside
-// it or on their number.
+// An acoustic model as it lies in device memory, for host and kernels. Gaussians are in fours. A four begins with
+// constant[4]. For G1, -offset_i[4] and factor_i[4] of each dimension i follow. For G2 (full), every FACTOR_ROWS rows
+// of the triangle have their offsets and then their factors, column by column. Kernels that take DIMS dimensions at
+// once have zeros for missing dimensions. Dimensions go up to a multiple of DIMS, rows of a triangle begin at one.
+// LANES fours lie side by side: value q of the fours of round r is at (r * size + q) * LANES. Scores inside are base-2
+// logarithms. A row's bits do not depend on the rows beside it or on their number.
 #ifndef SENONE_OCL_GMM_TYPES_H
 #define SENONE_OCL_GMM_TYPES_H
 #include "plugins/common/kernels/types.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// F1 ... F8 of docs/equations.md in one kernel, in float, for windows of 257 to 512 samples, such as 25 ms at 16 kHz; double
-// reference tests/reference/mfcc.cc, tolerance 1e-3 of a cepstrum.
+// F1 ... F8 of docs/equations.md in one kernel, in float, for windows of 257 to 512 samples, such as 25 ms at 16 kHz.
+// Double reference: tests/reference/mfcc.cc, tolerance 1e-3 of a cepstrum.
 //
 // A work-group of 128 owns 32 frames, of any jobs, and takes one group of frames after the other. Sixteen items take a frame
 // from samples to its spectrum in registers: item j has the pairs of samples j, j + 16, j + 32 ... as complex numbers, 16 of
@@ -17,11 +17,11 @@
 //   transform run on tensor cores
 //   -D WORK_FLOATS=...: size of exchange or of mel, whichever is larger
 #define POINTS 256u
-#define ITEMS 16u  // of a frame
+#define ITEMS 16u  // work-items of a frame
 #define FRAMES 32u
 #define GROUP_SIZE 128
 #define CHUNK_PAIRS ((FRAMES + 1) * 8)
-#define ROW 17u  // of exchange
+#define ROW 17u  // row length of exchange
 #define EXCHANGE (ITEMS * ROW)
 #define PARTS (GROUP_SIZE / FRAMES)  // items of a frame after the spectrum
 #define N_ROWS ((WINDOW_SAMPLES + 31) / 32)
@@ -132,7 +132,7 @@ __kernel KERNEL_SIZE void mfcc_512(__constant MfccOptions *o, __global const flo
   __local Lane lanes[FRAMES];
   const uint item = get_local_id(0), j = item % ITEMS;
   __local float *const exchange = (__local float *)work + item / ITEMS * EXCHANGE;
-  float2 own_twiddles[16];  // of row j; the table is the same by columns
+  float2 own_twiddles[16];  // row j of the symmetric table
 #pragma unroll
   for (uint r = 0; r < 16; ++r) own_twiddles[r] = twiddles[r * ITEMS + j];
   for (uint i = item; i < POINTS; i += GROUP_SIZE) local_window[i] = window[i];

@@ -2,8 +2,8 @@
 // Transforms the frames of a work-group, N_POINTS complex numbers each: rows[e][frame] in local memory, 16 of them in the
 // registers of an item. Included by mfcc.cl, which defines the sizes.
 
-// Makes radix-16 passes over blocks of `length`, whose 16 points in an item are `part` apart, then one pass of radix 2, 4 or 8
-// if needed. The first pass takes its points from x.
+// Makes radix-16 passes over blocks of `length`, whose 16 points in an item are `part` apart. One pass of radix 2, 4 or
+// 8 follows if needed. The first pass takes its points from x.
 static inline void fourier_transform(__global const float2 *twiddles, __local float2 *rows, float2 *x) {
   const uint f = get_local_id(0) % FRAMES, u = get_local_id(0) / FRAMES;
   __local float2 *first = rows + u * FRAMES + f;

@@ -27,11 +27,11 @@ typedef struct MfccTileHead {
 
 // MfccSegment is successive frames that a work-group computes, from lane `first_lane` on.
 typedef struct MfccSegment {
-  uint64_t first_sample;  // of the first frame, in the batch's samples; the sample before it is there too
-  uint64_t number;        // of the first frame in its utterance
+  uint64_t first_sample;  // offset of the first frame in the batch, whose samples include the one before
+  uint64_t number;        // first frame's number in its utterance
   uint32_t first_lane, n_frames;
-  uint32_t first_local;  // in local memory, of the sample before the first
-  uint32_t row;          // of its jobs' cepstra
+  uint32_t first_local;  // offset in local memory of the sample before the first
+  uint32_t row;          // row of its jobs' cepstra
   uint32_t first_output, n_outputs;
   uint64_t unused;
 } KERNEL_ALIGNED(16) MfccSegment;
@@ -56,7 +56,7 @@ typedef struct MfccOptions {
   uint32_t window_samples, shift_samples;
   uint32_t padding;  // after each shift_samples in local memory, so that the frames' samples are in different banks
   uint32_t n_mel, n_mel_padded, n_ceps;
-  uint32_t bank_fours;  // of a filter bank for mfcc_512.cl
+  uint32_t bank_fours;  // fours of a filter bank for mfcc_512.cl
   float preemphasis, log_add, log_floor, dither;
   uint32_t preemphasis_in_frame, dc_removal, magnitude, dither_seed;
   uint32_t energy;  // 0 none, 1 before the window, 2 after it

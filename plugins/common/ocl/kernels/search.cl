@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Viterbi beam search: a work-group owns a channel and takes it through all frames of a window, with barriers of that group
-// only (search_channel.h). Nothing waits for the host or for other groups, so as many channels run beside each other as there
-// are compute units, and further ones after them. A frame is: select (search_select.h), expand and resolve the emitting arcs,
-// expand and resolve epsilon arcs until no cost falls (search_expand.h), write the tokens down and free their slots. Channels
-// that make lattices keep the frame's links (search_links.h), every few frames prune what they have (search_prune.h), and write
-// the lattice when it is wanted. On a CPU a group is one work-item and there are no barriers, so that PoCL
-// compiles the kernel as a plain function.
+// only (search_channel.h). Nothing waits for the host or for other groups. So as many channels run beside each other as
+// there are compute units, and the others after them. A frame selects tokens (search_select.h) and expands and resolves
+// their emitting arcs. It expands and resolves epsilon arcs until no cost falls (search_expand.h), writes the tokens
+// and frees their slots. Channels that make lattices keep the frame's links (search_links.h), prune their lattice every
+// few frames (search_prune.h), and write it when it is wanted. On a CPU a group is one work-item and there are no
+// barriers, so that PoCL compiles the kernel as a plain function.
 //
-// A frame that does not fit its memory leaves the channel as it was before it: the kernel ends there and the host, with more
-// memory, goes on. What is found depends on the order of work-items in nothing but the numbers of tokens and records and the
-// order of links. Kinds of warps and of atomic operations are chosen by the host (search_program.cc).
+// A frame that does not fit its memory leaves the channel as it was before it. The kernel ends there and the host, with
+// more memory, goes on. The order of work-items changes only the numbers of tokens and records, and the order of links.
+// Kinds of warps and of atomic operations are chosen by the host (search_program.cc).
 //
-// Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): arcs 170 KB, where they begin 100 KB of
-// sectors, tokens, candidates and records, written and read, 600 KB: 0.9 MB. What a frame takes is the chain of its loads.
+// Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): 0.9 MB. Arcs are 170 KB, their begins
+// 100 KB of sectors. Tokens, candidates and records, written and read, are 600 KB. The chain of loads, not their size,
+// bounds a frame's time.
 #include "plugins/common/kernels/search_costs.h"
 #include "plugins/common/kernels/search_keys.h"
 #include "plugins/common/kernels/search_trace.h"
@@ -45,8 +46,8 @@
 #include "plugins/common/ocl/kernels/search_channel.h"
 // clang-format on
 
-// jobs[first_job ... end_job - 1]; arcs, begins and final_costs: the graph; rows and channels: where the jobs' parts lie;
-// scratch: scratch_of() for each group, all bits of its slots set.
+// Runs jobs[first_job ... end_job - 1]. arcs, begins and final_costs are the graph's. rows and channels hold the jobs'
+// parts. scratch has scratch_of() for each group, with all bits of its slots set.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
     __global SearchJob *jobs, uint first_job, uint end_job, __global const SearchArc *arcs, __global const ArcBegins *begins,
     __global const float *final_costs, __global const float *rows, __global uint *channels, __global uint4 *scratch,

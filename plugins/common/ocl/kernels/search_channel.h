@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A channel's way through the frames of a job, and the parts of a frame that plugins/common/kernels/search_driver.h asks for.
-// Conditions are the same for all work-items of a group: what they read changes between two barriers only. Functions named
-// group_* have barriers, and end with one.
+// Conditions are the same for all work-items of a group: the data they read change between two barriers only. Functions
+// named group_* have barriers, and end with one.
 
 void reset_list(__local SearchState *search, uint list) { search->list_size[list] = search->n_candidates[list] = 0; }
 
@@ -19,12 +19,17 @@ void reset_frame(__local SearchState *search) {
   search->n_records_before = search->job.n_records;
 }
 
+void group_free_slots(const Search *s) {
+  for (uint slot = get_local_id(0); slot < LOCAL_SLOTS; slot += GROUP_SIZE) free_slot(s, slot);
+  for (uint slot = s->m->max_slots / 2 + get_local_id(0); slot < s->m->max_slots; slot += GROUP_SIZE) free_slot(s, slot);
+}
+
 // If only slots in local memory were missing, or links and pruning can help, the frame begins again.
 void team_give_up(const Search *s, uint status, uint overflow) {
   __local SearchJob *const job = &s->state->job;
   const bool can_prune = overflow == kLinksFull && job->lattice.n_unpruned > 0;
   block_sync();
-  group_free_slots(s->m);
+  group_free_slots(s);
   if (thread_number() == 0) {
     job->n_records = s->state->n_records_before;
     if (status == kSearchOverflow && overflow == kLocalFull) {
@@ -42,7 +47,7 @@ StepTotals team_all_reduce(const Search *s, bool emitting, uint list) {
   const uint turn = search->turn;
   block_sync();
   if (thread_number() == 0) {
-    const StepTotals totals = {search->overflow, 0, n_used_of(search), search->best};
+    const StepTotals totals = {search->overflow, 0, n_used_slots(s), search->best};
     search->step_totals[turn] = totals;
     search->turn = turn ^ 1;
   }
@@ -64,11 +69,11 @@ __local FrameCounts *frame_counts(const Search *s) { return &s->state->counts; }
 
 // Chooses the share of states that the next frame finds in local memory, so that about three quarters of its slots are used.
 void share_states(__local SearchState *search) {
-  const float share = (float)(LOCAL_SLOTS / 4 * 3) / (float)max(n_used_of(search), 1u);
+  const float share = (float)(LOCAL_SLOTS / 4 * 3) / (float)max(n_used_slots(s), 1u);
   search->job.local_share = share >= 1 ? ALL_LOCAL : (uint)(share * 4294967040.0f);
 }
 
-// The frame's tokens and links become the channel's.
+// Makes the frame's tokens and links the channel's.
 void commit(const Search *s, uint n_frames, uint best) {
   __local SearchState *const search = s->state;
   __local SearchJob *const job = &search->job;
@@ -88,7 +93,7 @@ void block_free_used(const Search *s) { group_free_used(s->state, s->m); }
 
 #include "plugins/common/kernels/search_driver.h"
 
-// The token of the start state, and list 1 with its epsilon arcs.
+// Makes the token of the start state, and list 1 with its epsilon arcs.
 bool group_begin(const Search *s, StepTotals *totals) {
   __local SearchState *const search = s->state;
   const Memory *const m = s->m;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps 2 and 3 of a frame: the loops over the steps of plugins/common/kernels/search_frame.h. Warps take the arcs of a list's
 // items in stretches (search_stretch.h). An arc within the beam so far lowers the key of its state's slot. If it did, or if
-// there is to be a lattice, it is remembered as a candidate. In the next step the candidate that is the least of its state has
-// won: it writes its path's record and goes on the next list if its state has epsilon arcs.
+// there is to be a lattice, it is remembered as a candidate. In the next step the candidate that is the least of its
+// state has won. It writes its path's record, and goes on the next list if its state has epsilon arcs.
 
-// The last item that begins at or before an arc.
+// Returns the last item that begins at or before an arc.
 uint warp_item_of(__global const ExpandItem *items, uint n_items, uint arc) {
   uint low = 0, high = n_items;
   while (high - low > 1) {
@@ -22,8 +22,7 @@ float log_likelihood_of(__global const float *row, uint pdf) { return row[pdf]; 
 
 #include "plugins/common/kernels/search_stretch.h"
 
-// ---- the hooks of search_frame.h
-// ---------------------------------------------------------------------------------------------
+// ---- the hooks of search_frame.h ----
 
 // A work-group's search and its memory.
 typedef struct {
@@ -60,9 +59,21 @@ void set_slot_record(const Search *s, uint slot, uint record) { s->m->slots[slot
 // A token is numbered when its key is no longer compared.
 uint slot_number(const Search *s, uint slot) { return s->m->slots[slot].arc; }
 void set_slot_number(const Search *s, uint slot, uint number) { s->m->slots[slot].arc = number; }
-uint n_used_slots(const Search *s) { return n_used_of(s->state); }
-uint used_slot(const Search *s, uint i) { return used_slot_in(s->state, s->m, i); }
-void free_slot(const Search *s, uint slot) { clear_slot(s->m, slot); }
+uint n_used_slots(const Search *s) { return s->state->n_used[0] + s->state->n_used[1]; }
+uint used_slot(const Search *s, uint i) {
+  const uint n_local = s->state->n_used[0];
+  return s->m->used[i < n_local ? i : s->m->max_slots / 2 + (i - n_local)];
+}
+void free_slot(const Search *s, uint slot) {
+  if (is_local(s->m, slot)) {
+    s->m->table->states[slot] = kFreeSlot;
+    s->m->table->costs[slot] = 0xffffffffu;
+    s->m->slots[slot].arc = 0xffffffffu;
+  } else {
+    const uint4 free = (uint4)(0xffffffffu, 0xffffffffu, kFreeSlot, 0);
+    *(__global uint4 *)&s->m->slots[slot] = free;
+  }
+}
 uint warp_number_token(const Search *s, const SearchToken *token, bool keep) {
   return warp_append(&s->state->counts.n_next, keep);
 }
@@ -141,7 +152,7 @@ void block_settle(const Search *s, bool emitting, uint list) {
   block_sync();
 }
 
-// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed.
+// Makes tokens of the candidates that won, and a list of tokens whose epsilon arcs follow.
 void block_resolve(const Search *s, bool emitting, uint list, __global const float *row) {
   const FrameSteps steps = frame_steps(s->state, s->m);
   const uint n_candidates = n_candidates_of(s->state, s->m, emitting, list);

@@ -7,7 +7,7 @@ uint warp_number(void) { return (uint)get_local_id(0) / WARP; }
 
 uint now(__local const uint *value) { return *(volatile __local const uint *)value; }  // while others may change it
 
-// Reserves indices in a list for the lanes that want one, by one atomic operation a warp.
+// Reserves indices in a list for lanes with `wanted`, by one atomic operation a warp.
 uint warp_append(__local uint *size, bool wanted) {
   uint n_wanted, first = 0;
   const uint rank = warp_rank(wanted, &n_wanted);
@@ -22,10 +22,10 @@ void warp_add(__local uint *sum, uint value) {
   if (lane_number() == WARP - 1 && scanned > 0) atomic_add(sum, scanned);
 }
 
-// The sum over the work-items before this one; *total is that over all. sums: [MAX_WARPS]. With barriers.
+// Returns the sum over the work-items before this one; *total is that over all. sums: [MAX_WARPS]. With barriers.
 uint block_scan(uint value, __local uint *sums, uint *total) {
   const uint scanned = warp_scan(value);
-  block_sync();  // what was there has been read
+  block_sync();  // earlier sums have been read
   if (lane_number() == WARP - 1) sums[warp_number()] = scanned;
   block_sync();
   uint before = 0;
@@ -37,5 +37,5 @@ uint block_scan(uint value, __local uint *sums, uint *total) {
   return before + scanned - value;
 }
 
-// The work-item's share of n neighbouring elements.
+// Returns the work-item's share of n neighbouring elements.
 Share share_of(uint n) { return share_of_thread(n, get_local_id(0), GROUP_SIZE); }

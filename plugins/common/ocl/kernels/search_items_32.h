@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices in the lists, for devices with atomic operations of 32 bits only: items are counted at once, the arcs before them
-// once the list is complete.
+// Indices in the lists, for devices with atomic operations of 32 bits only. Items are counted at once, the arcs before
+// them once the list is complete.
 
-// Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to. Its offset is the number of arcs for now.
+// Adds the tokens of lanes with n_arcs > 0 to a list. Its offset is the number of arcs for now.
 void warp_add_item(__local SearchState *search, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost,
                    uint token) {
   const uint index = warp_append((__local uint *)&search->list_size[list] + 1, n_arcs != 0);
@@ -11,7 +11,7 @@ void warp_add_item(__local SearchState *search, const Memory *m, uint list, uint
   items_of(m, list)[index] = item;
 }
 
-// After all items: their offsets. With barriers.
+// Sets the offsets of items once all are appended. With barriers.
 void group_number_arcs(__local SearchState *search, const Memory *m, uint list) {
   __global ExpandItem *const items = items_of(m, list);
   const Share share = share_of(min(n_items_of(search, list), m->max_slots));

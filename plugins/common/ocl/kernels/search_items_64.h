@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Indices in the lists, for devices with atomic operations of 64 bits: one counts items and arcs together.
 
-// Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to.
+// Adds the tokens of lanes with n_arcs > 0 to a list.
 void warp_add_item(__local SearchState *search, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost,
                    uint token) {
   uint n_wanted;

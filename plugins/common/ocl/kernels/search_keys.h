@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least candidate of a state: its least cost first, and then, in a step of its own, the least arc of those that have it. In
-// global memory, where the device has atomic operations of 64 bits, one minimum of cost and arc does both.
+// The least candidate of a state: the least cost is found first. A step of its own then finds the least arc with this
+// cost. In global memory, where the device has atomic operations of 64 bits, one minimum of cost and arc does both.
 #if INT64_ATOMICS
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable

@@ -16,7 +16,7 @@ void block_make_emitting_links(const Search *s, __global const float *row) {
 
 __global const EpsilonLink *epsilon_links(const Search *s) { return s->m->epsilon_links; }
 
-// The frame's links become the channel's: by one work-item.
+// Makes the frame's links the channel's, by one work-item.
 void add_frame(__local SearchState *search) {
   __local ChannelLattice *const lattice = &search->job.lattice;
   const SearchFrame frame = append_frame(lattice, search->counts.n_links[0], search->counts.n_links[1], search->counts.n_next);

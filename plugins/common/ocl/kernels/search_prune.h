@@ -8,7 +8,7 @@ typedef struct {
   __local ChannelLattice *lattice;
   __local const LatticeMemory *memory;
   uint t, to;
-  uint turn;  // of block_any
+  uint turn;  // turn of block_any
 } Walk;
 
 // ---- the hooks of search_prune.h

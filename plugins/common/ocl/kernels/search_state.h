@@ -8,7 +8,8 @@
 #define ALL_LOCAL 0xffffffffu
 
 // A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0 where
-// a candidate must be cheaper, not equal, to replace the token. Of a slot in local memory cost and state are there.
+// a candidate must be cheaper, not equal, to replace the token. A slot in local memory has its cost and state in the
+// LocalTable.
 typedef struct {
   uint arc, cost;  // the key's lower and upper half
   uint state, record;
@@ -17,9 +18,9 @@ typedef struct {
 // The state of a work-group, in local memory.
 typedef struct {
   SearchJob job;
-  LatticeMemory lattice;  // of the job's channel
+  LatticeMemory lattice;  // lattice memory of the job's channel
   ulong list_size[2];     // items << 32 | arcs
-  uint first_candidate;   // those before are kept for the frame's links
+  uint first_candidate;   // earlier candidates are kept for the frame's links
   uint n_used[2];         // slots in local memory, in global memory
   uint n_candidates[2];   // with the list of that number
   uint n_active, n_arcs;
@@ -36,8 +37,8 @@ typedef struct {
   uint n_epsilon_links;
   uint least[2];  // costs of the ends of a lattice that is written
   WalkState walk;
-  uint any[3];           // of block_any, in turns
-  uint sums[MAX_WARPS];  // of warps
+  uint any[3];           // flags of block_any, in turns
+  uint sums[MAX_WARPS];  // sums of warps
 } SearchState;
 typedef SearchState State;  // as search_driver.h names it
 
@@ -46,8 +47,8 @@ typedef struct {
   uint states[LOCAL_SLOTS], costs[LOCAL_SLOTS];
 } KERNEL_ALIGNED(8) LocalTable;
 
-// The work-group's buffers, in global memory if not said otherwise: the graph, the job's rows and channel, and the scratch
-// memory, whose slots are free between frames.
+// The work-group's buffers, in global memory if not said otherwise. They are the graph, the job's rows and channel, and
+// the scratch memory, whose slots are free between frames.
 typedef struct {
   __global const SearchArc *arcs;
   __global const ArcBegins *begins;
@@ -60,14 +61,14 @@ typedef struct {
   __local LocalTable *table;
   __local uint *bins;           // [kBins]
   __local SearchKey *few_keys;  // [kFewKeys]
-  __global Slot *slots;         // [max_slots], those in local memory first, from the middle on those in global memory
+  __global Slot *slots;         // [max_slots]; slots in local memory first, from the middle on in global memory
   __global ExpandItem *items;   // [2][max_slots], the list that is followed and the one that is made
   __global Candidate *candidates;
   __global EpsilonLink *epsilon_links;  // [max_candidates / 4]
   __global uint *used;                  // [max_slots], the slots in use, as they are in `slots`
 } Memory;
 
-// The scratch memory of a group, in global memory as scratch_layout() says and in local memory.
+// Returns the scratch memory of a group, in global memory as scratch_layout() says and in local memory.
 Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_slots, uint max_candidates) {
   const ScratchLayout at = scratch_layout(max_slots, max_candidates);
   __global uint4 *const own = scratch + get_group_id(0) * at.end;
@@ -85,7 +86,7 @@ Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_s
   return m;
 }
 
-// Finds the buffers of a job's rows and channel; those of its lattice: by one work-item.
+// Finds the buffers of a job's rows and channel. One work-item finds the lattice's.
 void set_channel(__local SearchState *search, Memory *m, __global const float *rows, __global uint *channels) {
   __local const SearchJob *const job = &search->job;
   const ChannelLayout at =
@@ -102,7 +103,7 @@ void set_channel(__local SearchState *search, Memory *m, __global const float *r
   search->lattice.frames = (__global SearchFrame *)(own + at.frames);
 }
 
-// Tokens after the last frame, if `which` is job.current, or those of the next.
+// Tokens after the last frame, if `which` is job.current, or after the next.
 __global SearchToken *tokens_of(__local const SearchState *search, const Memory *m, uint which) {
   return m->tokens + which * search->job.max_tokens;
 }
@@ -110,7 +111,7 @@ __global SearchToken *tokens_of(__local const SearchState *search, const Memory 
 __global ExpandItem *items_of(const Memory *m, uint list) { return m->items + (size_t)list * m->max_slots; }
 uint n_items_of(__local const SearchState *search, uint list) { return (uint)(search->list_size[list] >> 32); }
 uint n_arcs_of(__local const SearchState *search, uint list) { return (uint)search->list_size[list]; }
-// The candidates of a list. Those of emitting arcs come first and stay for the links of the frame.
+// The candidates of a list. Candidates of emitting arcs come first and stay for the links of the frame.
 uint first_candidate_of(__local const SearchState *search, bool emitting) { return emitting ? 0 : search->first_candidate; }
 uint n_candidates_of(__local const SearchState *search, const Memory *m, bool emitting, uint list) {
   return min(search->n_candidates[list], m->max_candidates - first_candidate_of(search, emitting));
@@ -130,33 +131,6 @@ bool is_local(const Memory *m, uint slot) { return slot < m->max_slots / 2; }
 uint cost_in(const Memory *m, uint slot) { return is_local(m, slot) ? m->table->costs[slot] : m->slots[slot].cost; }
 uint state_in(const Memory *m, uint slot) { return is_local(m, slot) ? m->table->states[slot] : m->slots[slot].state; }
 
-void clear_slot(const Memory *m, uint slot) {
-  if (is_local(m, slot)) {
-    m->table->states[slot] = kFreeSlot;
-    m->table->costs[slot] = 0xffffffffu;
-    m->slots[slot].arc = 0xffffffffu;
-  } else {
-    const uint4 free = (uint4)(0xffffffffu, 0xffffffffu, kFreeSlot, 0);
-    *(__global uint4 *)&m->slots[slot] = free;
-  }
-}
-
-uint n_used_of(__local const SearchState *search) { return search->n_used[0] + search->n_used[1]; }
-uint used_slot_in(__local const SearchState *search, const Memory *m, uint i) {
-  const uint n_local = search->n_used[0];
-  return m->used[i < n_local ? i : m->max_slots / 2 + (i - n_local)];
-}
-
-// After a frame, the slots of its tokens.
-void group_free_used(__local const SearchState *search, const Memory *m) {
-  for (uint i = get_local_id(0); i < n_used_of(search); i += GROUP_SIZE) clear_slot(m, used_slot_in(search, m, i));
-}
-
-void group_free_slots(const Memory *m) {
-  for (uint slot = get_local_id(0); slot < LOCAL_SLOTS; slot += GROUP_SIZE) clear_slot(m, slot);
-  for (uint slot = m->max_slots / 2 + get_local_id(0); slot < m->max_slots; slot += GROUP_SIZE) clear_slot(m, slot);
-}
-
 void group_free_local(const Memory *m) {
   for (uint slot = get_local_id(0); slot < LOCAL_SLOTS; slot += GROUP_SIZE) {
     m->table->states[slot] = kFreeSlot;
@@ -164,7 +138,8 @@ void group_free_local(const Memory *m) {
   }
 }
 
-// The state of a slot while others may change it, and what it was before it was claimed if it was free.
+// Read and claim a slot's state while others may change it. claim() stores the state if the slot was free, and returns
+// the earlier value.
 uint state_now(const Memory *m, uint slot) {
   return is_local(m, slot) ? now(&m->table->states[slot]) : *(volatile __global const uint *)&m->slots[slot].state;
 }
@@ -175,7 +150,7 @@ uint claim(const Memory *m, uint slot, uint state) {
 
 // Finds the slot of a state and claims one if it has none. Returns kNoSlot, and the frame is void, when more slots are used
 // than the table allows. Probing visits every slot once: global memory has a power of two of them, local memory an odd number.
-// A full table ends it: all slots can be claimed before the claims are counted, and lanes that have yet to count theirs may
+// A full table ends it. All slots can be claimed before the claims are counted, and lanes with uncounted claims may
 // wait for this one.
 uint find_slot(__local SearchState *search, const Memory *m, uint wanted) {
   const bool is_global = wanted * 0x85ebca6bu > search->job.local_share;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between search*.cc and the kernels of the search: graph, channels and jobs as they lie in memory. Read by both compilers.
-// What is found is defined by docs/search.md; how, by the paragraphs at the top of search.cl and of the files it follows.
+// docs/search.md defines the result. The paragraphs at the top of search.cl, and of the files it follows, describe the
+// method.
 #ifndef SENONE_OCL_SEARCH_TYPES_H
 #define SENONE_OCL_SEARCH_TYPES_H
 
@@ -22,22 +23,22 @@ typedef struct SearchJob {
   SearchBeam beam;
 
   uint32_t max_tokens, max_records, max_settled;
-  uint32_t local_share;         // of the states, in 2^-32: their tokens are found in local memory
-  uint32_t current;             // which of the tokens are the last frame's
-  uint32_t n_tokens, n_within;  // of them within the beam
+  uint32_t local_share;         // share of states whose tokens are in local memory, in 2^-32
+  uint32_t current;             // index of the last frame's tokens
+  uint32_t n_tokens, n_within;  // tokens of the last frame: all, within the beam
   uint32_t n_records, n_settled;
-  uint32_t n_compacted;  // records there were after the last compaction
+  uint32_t n_compacted;  // records after the last compaction
   float best;            // the least cost
   ChannelLattice lattice;
-  uint32_t n_early_prunings;  // for want of links, since there are as many as now
+  uint32_t n_early_prunings;  // for lack of links, since the last growth
   SearchOutput written;
 
-  uint32_t n_consumed;  // of n_frames
+  uint32_t n_consumed;  // frames done, of n_frames
   uint32_t status, overflow;
 } SearchJob;
 
-// The best path of a channel: offsets of its tokens and records in the channels' memory, and of its steps, of which the last
-// max_steps are written.
+// The best path of a channel: offsets of its tokens, records and steps in the channels' memory. Only the last max_steps
+// steps are written.
 typedef struct SearchPathJob {
   uint64_t tokens, records, steps;
   uint32_t n_tokens, max_steps;
@@ -47,9 +48,10 @@ typedef struct SearchPathJob {
 
 #define SEARCH_WORDS(type) (sizeof(type) / sizeof(uint32_t))
 
-// The first words of a channel's buffers, from SearchJob::channel on: links [max_links] at 0, their acoustic costs [max_links],
-// extra costs [max_links + 1], frames [max_frames], tokens [2][max_tokens], records [max_records] and settled steps
-// [max_settled]. The end is a multiple of a link's size, so that links of all channels are aligned.
+// The first words of a channel's buffers, from SearchJob::channel on. Links [max_links] are at 0. Their acoustic costs
+// [max_links], extra costs [max_links + 1] and frames [max_frames] follow. The last are tokens [2][max_tokens], records
+// [max_records] and settled steps [max_settled]. The end is a multiple of a link's size, so that links of all channels
+// are aligned.
 typedef struct ChannelLayout {
   uint64_t acoustic_costs, extras, frames, tokens, records, settled, end;
 } ChannelLayout;
@@ -68,8 +70,8 @@ DEVICE ChannelLayout channel_layout(uint64_t max_tokens, uint64_t max_records, u
   return at;
 }
 
-// The scratch memory of a work-group in units of 16 bytes: slots [max_slots] at 0, items [2][max_slots], candidates
-// [max_candidates], epsilon links [max_candidates / 4], and the numbers of used slots [max_slots].
+// The scratch memory of a work-group in units of 16 bytes. Slots [max_slots] are at 0, then items [2][max_slots] and
+// candidates [max_candidates]. Epsilon links [max_candidates / 4] and the numbers of used slots [max_slots] follow.
 typedef struct ScratchLayout {
   size_t items, candidates, epsilon_links, used, end;
 } ScratchLayout;

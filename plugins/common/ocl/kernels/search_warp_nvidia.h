@@ -16,7 +16,7 @@ uint ballot(bool wanted) {
 
 uint below(void) { return (1u << lane_number()) - 1; }
 
-// The sum over this lane and those before it.
+// Returns the sum over this lane and all lower ones.
 uint warp_scan(uint value) {
 #pragma unroll
   for (uint d = 1; d < WARP; d *= 2) {
@@ -34,7 +34,7 @@ uint warp_last(uint value) {
   return last;
 }
 
-// Returns the number of lanes before this one that want something; *n_wanted is that of all lanes.
+// Returns the number of lower lanes with `wanted`; *n_wanted counts all lanes with it.
 uint warp_rank(bool wanted, uint *n_wanted) {
   const uint mask = ballot(wanted);
   *n_wanted = popcount(mask);

@@ -5,13 +5,13 @@
 
 uint lane_number(void) { return 0; }
 
-// The sum over this lane and those before it.
+// Returns the sum over this lane and all lower ones.
 uint warp_scan(uint value) { return value; }
 
 // Returns the value of the last lane.
 uint warp_last(uint value) { return value; }
 
-// Returns the number of lanes before this one that want something; *n_wanted is that of all lanes.
+// Returns the number of lower lanes with `wanted`; *n_wanted counts all lanes with it.
 uint warp_rank(bool wanted, uint *n_wanted) {
   *n_wanted = wanted ? 1 : 0;
   return 0;

@@ -7,13 +7,13 @@
 
 uint lane_number(void) { return get_sub_group_local_id(); }
 
-// The sum over this lane and those before it.
+// Returns the sum over this lane and all lower ones.
 uint warp_scan(uint value) { return sub_group_scan_inclusive_add(value); }
 
 // Returns the value of the last lane.
 uint warp_last(uint value) { return sub_group_broadcast(value, WARP - 1); }
 
-// Returns the number of lanes before this one that want something; *n_wanted is that of all lanes.
+// Returns the number of lower lanes with `wanted`; *n_wanted counts all lanes with it.
 uint warp_rank(bool wanted, uint *n_wanted) {
   const uint rank = sub_group_scan_inclusive_add(wanted ? 1u : 0u);
   *n_wanted = sub_group_broadcast(rank, WARP - 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multiplies split fp16 numbers on tensor cores of NVIDIA's GPUs of capability 8.0 and more, in PTX. With TENSOR_PTX=0 plain
-// OpenCL C does the same for tests on other devices: a work-group is one warp, whose lanes stay together and exchange values
-// through local memory. Scores end in the log sums of a warp's rows as mma spreads them: four lanes a row, two columns a lane.
+// OpenCL C does the same for tests on other devices. A work-group is then one warp, whose lanes stay together and
+// exchange values through local memory. Scores end in the log sums of a warp's rows as mma spreads them: four lanes a
+// row, two columns a lane.
 //   -D TILES=1 or 2: of 16 rows, of a warp
 #include "plugins/common/kernels/gmm_tensor_types.h"
 #include "plugins/common/ocl/kernels/mixture.h"

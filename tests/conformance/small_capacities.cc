@@ -8,14 +8,14 @@ namespace {
 
 constexpr uint32_t kCapacities[] = {3, 7, 20};  // the last is the smallest possible capacity
 
-class SmallRoomsTest : public LoadFixture {
+class SmallCapacitiesTest : public LoadFixture {
  protected:
   // Uses a new device for each capacity and cluster size, since grown buffers stay large.
   void expect_outcome(const asr_graph_view &view, const Utterance &u, const std::vector<uint32_t> &sizes, const Outcome &want) {
     for (const uint32_t small_rooms : kCapacities) {
       for (const uint32_t size : cluster_sizes(sizes)) {
         if (HasFailure()) return;
-        SCOPED_TRACE("small rooms " + std::to_string(small_rooms) + ", blocks of a cluster " + std::to_string(size));
+        SCOPED_TRACE("small capacities " + std::to_string(small_rooms) + ", blocks of a cluster " + std::to_string(size));
         const auto device = open_with(small_rooms, size);
         const Loaded loaded(api(), *device, view);
         expect_same(decode(*device, loaded, view.n_pdfs, u, size % 2 == 0), want);
@@ -31,7 +31,7 @@ class SmallRoomsTest : public LoadFixture {
   }
 };
 
-TEST_P(SmallRoomsTest, SmallGraphs) {
+TEST_P(SmallCapacitiesTest, SmallGraphs) {
   std::mt19937 random(71);
   for (int i = 0; i < 25 && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
@@ -49,7 +49,7 @@ TEST_P(SmallRoomsTest, SmallGraphs) {
 }
 
 // Graphs with cycles of epsilon arcs, which need many rounds.
-TEST_P(SmallRoomsTest, CyclesOfEpsilonArcs) {
+TEST_P(SmallCapacitiesTest, CyclesOfEpsilonArcs) {
   std::mt19937 random(72);
   for (int i = 0; i < 25 && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
@@ -60,7 +60,7 @@ TEST_P(SmallRoomsTest, CyclesOfEpsilonArcs) {
 }
 
 // More tokens, arcs, epsilon arcs and links than any small buffer holds, from the first frames on.
-TEST_P(SmallRoomsTest, ManyTokens) {
+TEST_P(SmallCapacitiesTest, ManyTokens) {
   std::mt19937 random(73);
   RandomGraph graph({6000, 50, 6, 3.0, 0.7, 0.1, false}, random);
   constexpr uint32_t kFrames = 16;
@@ -75,7 +75,7 @@ TEST_P(SmallRoomsTest, ManyTokens) {
 }
 
 // A limit of active tokens among many of the same cost, whose keys the blocks of a cluster compare together.
-TEST_P(SmallRoomsTest, ManyTokensOfOneCost) {
+TEST_P(SmallCapacitiesTest, ManyTokensOfOneCost) {
   constexpr uint32_t kFrames = 4;
   for (const uint32_t n : {129u, 1500u}) {
     for (const ActiveLimits limits : {ActiveLimits{129, 0}, ActiveLimits{5, 300}, ActiveLimits{999, 999}}) {
@@ -90,7 +90,7 @@ TEST_P(SmallRoomsTest, ManyTokensOfOneCost) {
 }
 
 // Traces, settled steps, links and frames that overflow repeatedly, across several pieces.
-TEST_P(SmallRoomsTest, LongAudio) {
+TEST_P(SmallCapacitiesTest, LongAudio) {
   std::mt19937 random(74);
   RandomGraph graph({100, 10, 6, 3.0, 0.8, 0.3, false}, random);
   constexpr uint32_t kFrames = 1100;
@@ -104,7 +104,7 @@ TEST_P(SmallRoomsTest, LongAudio) {
 }
 
 // Buffers start small, and grow.
-TEST_P(SmallRoomsTest, TakeLessMemoryUntilTheyGrow) {
+TEST_P(SmallCapacitiesTest, TakeLessMemoryUntilTheyGrow) {
   if (bench() == nullptr || bench()->memory == nullptr) GTEST_SKIP() << entry().id << ": has no memory of its own";
   std::mt19937 random(75);
   RandomGraph graph({6000, 50, 6, 3.0, 0.7, 0.1, false}, random);
@@ -125,7 +125,7 @@ TEST_P(SmallRoomsTest, TakeLessMemoryUntilTheyGrow) {
   }
 }
 
-SENONE_INSTANTIATE(SmallRoomsTest);
+SENONE_INSTANTIATE(SmallCapacitiesTest);
 
 }  // namespace
 }  // namespace asr::test
