@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone bench statistics`: the time of a round's statistics (T1 and T2 of docs/equations.md) on the host's threads and on a
-// device, and how many sums differ.
+// `senone bench statistics`: the time of a round's statistics (T1 and T2 of docs/equations.md) on the host's threads
+// and on a device, and how many sums differ.
 #include <cmath>
 #include <memory>
 #include <random>
@@ -17,7 +17,7 @@ struct StatisticsBench {
   bool full = false;
 };
 
-// Rows of random states in runs of 8, about the means of their Gaussians.
+// Problem has rows of random states in runs of 8, about the means of their Gaussians.
 class Problem {
  public:
   explicit Problem(const StatisticsBench &bench) {
@@ -54,7 +54,7 @@ class Problem {
     return log_likelihoods;
   }
 
-  // The statistics of all mixtures.
+  // Returns the statistics of all mixtures.
   std::vector<double> all_sums(train::DeviceSums *device, ThreadPool *pool) {
     std::vector<std::vector<double>> sums(model_.mixtures.size());
     sum(device, pool, [&](size_t mixture, const train::Statistics &statistics) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The density of a mixture at a row of features, and the share of each Gaussian in it (equations T1, G1 and G2), in double.
+// The density of a mixture at a row of features, and the share of each Gaussian in it (equations T1, G1 and G2), in
+// double.
 #pragma once
 
 #include <vector>
@@ -17,7 +18,7 @@ class Densities {
   // to 1.
   double shares(const float *row, size_t weight_row, std::vector<double> *shares);
 
-  // What a device sums with; valid as long as this.
+  // Returns the parameters with which a device sums; valid as long as this.
   asr_mixture_view view() const;
 
  private:

@@ -33,12 +33,12 @@ Statistics take_values(const MixtureModel &model, const Mixture &mixture, bool f
 
 }  // namespace
 
-// Mixtures whose sums are on the device together.
+// Group holds the mixtures whose sums are on the device together.
 class DeviceSums::Group {
  public:
   Group(const MixtureModel &model, const RowsOfMixtures &rows_of, bool full) : model_(model), rows_of_(rows_of), full_(full) {}
 
-  // Takes mixtures from `next` on, at least one, and returns the first that is left.
+  // Takes mixtures from `next` on, at least one. Returns the number of the first that is left.
   size_t take(const std::vector<size_t> &mixtures, size_t next) {
     do {
       const Mixture &mixture = model_.mixtures[mixtures[next]];
@@ -54,7 +54,7 @@ class DeviceSums::Group {
     return next;
   }
 
-  // Calls begin(view) with what the device needs to know of the mixtures.
+  // Calls begin(view) with the parameters of the mixtures.
   template <typename Begin>
   void describe(ThreadPool *pool, Begin begin) const {
     std::vector<std::unique_ptr<Densities>> densities(mixtures_.size());
@@ -92,7 +92,7 @@ class DeviceSums::Group {
   const std::vector<asr_row_share> &shares() const { return shares_; }
   const std::vector<uint64_t> &shares_begin() const { return shares_begin_; }
 
-  // Memory for all sums, not filled.
+  // Returns memory for all sums, not filled.
   double *values() {
     values_.reset(new double[n_values_]);
     return values_.get();
@@ -122,7 +122,7 @@ class DeviceSums::Group {
   const bool full_;
   uint64_t n_values_ = 0;
   std::vector<size_t> mixtures_;
-  std::vector<RowsOfMixtures::Piece> pieces_;  // what is left of them
+  std::vector<RowsOfMixtures::Piece> pieces_;  // shares that are not summed yet
   std::vector<uint32_t> mixture_of_;           // of each piece
   std::vector<asr_row_share> shares_;
   std::vector<uint64_t> shares_begin_;

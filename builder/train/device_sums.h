@@ -19,16 +19,16 @@ class DeviceSums {
   // Rows are loaded in chunks. Those that fit in half of the device's memory stay there for later rounds.
   static constexpr uint64_t kChunkBytes = uint64_t{1} << 28;
 
-  // The device, which must outlive this; nullptr if it cannot sum.
+  // Returns nullptr if the device cannot sum. The device must outlive the result.
   static std::unique_ptr<DeviceSums> of(const Device &device, uint64_t chunk_bytes = kChunkBytes);
 
-  // Sums every piece and gives each mixture's statistics to `take`, on several threads at once. Returns false if the device
-  // fails, then and ever after: `take` may have been called for some mixtures.
+  // Sums every piece and gives each mixture's statistics to `take`, on several threads at once. Returns false if the
+  // device fails, then and ever after: `take` may have been called for some mixtures.
   bool sum(const TrainingRows &rows, const MixtureModel &model, const RowsOfMixtures &rows_of,
            const std::vector<size_t> &mixtures, bool full, ThreadPool *pool,
            const std::function<void(size_t mixture, const Statistics &statistics)> &take);
 
-  // Must be called when rows have changed.
+  // Forgets the rows on the device; must be called when rows have changed.
   void forget_rows() { resident_.clear(); }
 
   const std::string &device_id() const { return device_.entry().id; }

@@ -14,9 +14,9 @@
 namespace asr::train {
 namespace {
 
-constexpr uint64_t kMomentPieces = 16;  // of all rows
+constexpr uint64_t kMomentPieces = 16;  // pieces of all rows
 
-// The statistics of one of a mixture's pieces.
+// Sums the statistics of one of a mixture's pieces.
 Statistics sum_piece(const RowsOfMixtures &rows_of, const RowsOfMixtures::Piece &piece, const TrainingRows &rows,
                      const MixtureModel &model, bool full) {
   const Mixture &mixture = model.mixtures[piece.mixture];
@@ -34,7 +34,7 @@ Statistics sum_piece(const RowsOfMixtures &rows_of, const RowsOfMixtures::Piece 
   return statistics;
 }
 
-// Small mixtures are summed side by side, large ones piece by piece.
+// Sums small mixtures side by side, large ones piece by piece.
 void sum_on_host(const RowsOfMixtures &rows_of, const TrainingRows &rows, const MixtureModel &model,
                  const std::vector<size_t> &mixtures, bool full, ThreadPool *pool,
                  const std::function<void(size_t mixture, const Statistics &statistics)> &take) {

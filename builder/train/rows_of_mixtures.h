@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of each mixture of a stream, or their shares, in their order and cut into pieces whose number depends on the data
-// alone. Sums over the pieces, added in order, have the same bits wherever each piece is summed.
+// RowsOfMixtures sorts the rows of a stream, or their shares, by mixture and cuts each mixture's into pieces. The
+// number of pieces depends on the data alone. Sums over the pieces, added in order, have the same bits wherever each is
+// summed.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +15,13 @@ namespace asr::train {
 
 class RowsOfMixtures {
  public:
-  // Numbers of shares in ascending order.
+  // A piece has numbers of shares in ascending order.
   struct Piece {
     size_t mixture;
     const uint64_t *first, *last;
   };
 
-  // Both must outlive this. Blocks of shares are counted and then sorted side by side.
+  // Counts blocks of shares side by side, then sorts them. Model and rows must outlive this.
   RowsOfMixtures(const MixtureModel &model, const TrainingRows &rows, size_t stream, ThreadPool *pool)
       : model_(model), rows_(rows), stream_(stream), begin_(model.mixtures.size() + 1) {
     const size_t n_mixtures = model.mixtures.size(), n_blocks = pool->n_threads();
@@ -49,7 +50,7 @@ class RowsOfMixtures {
   uint32_t weight_row(uint32_t state) const { return model_.state_weight_row[cell(state)]; }
 
  private:
-  static constexpr uint64_t kPieceRows = 4096, kMostPieces = 16;  // of a mixture
+  static constexpr uint64_t kPieceRows = 4096, kMostPieces = 16;  // rows and number of a mixture's pieces
 
   template <typename Action>
   void for_each_share(size_t block, size_t n_blocks, Action action) const {
@@ -67,7 +68,7 @@ class RowsOfMixtures {
   const TrainingRows &rows_;
   const size_t stream_;
   std::vector<uint64_t> begin_;    // [n_mixtures + 1]
-  std::vector<uint64_t> numbers_;  // of shares
+  std::vector<uint64_t> numbers_;  // numbers of shares
 };
 
 }  // namespace asr::train

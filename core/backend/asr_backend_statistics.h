@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * asr_backend_statistics.h - the extension "statistics" of a back end: sums over rows from which Gaussians are estimated.
+ * asr_backend_statistics.h - the extension "statistics" of a back end: sums over rows from which Gaussians are
+ * estimated.
  *
- * A device sums what a round of training needs (T1 and T2 of docs/equations.md), in double. Without this extension training
- * sums on the host, with the same bits: every sum is taken row by row in the order of its shares, no operation is contracted,
- * and exponentials and logarithms are those of plugins/common/kernels/posteriors.h. A back end that computes them otherwise
- * stays within 1e-10 of the sum of the magnitudes that it adds. Rules of calls, threads and versions are those of
- * asr_backend.h.
+ * A device sums what a round of training needs (T1 and T2 of docs/equations.md), in double. Without this extension
+ * training sums on the host, with the same bits: every sum is taken row by row in the order of its shares, no operation
+ * is contracted, and exponentials and logarithms are those of plugins/common/kernels/posteriors.h. A back end that
+ * computes them otherwise stays within 1e-10 of the sum of the magnitudes that it adds. Rules of calls, threads and
+ * versions are those of asr_backend.h.
  */
 #ifndef SENONE_ASR_BACKEND_STATISTICS_H
 #define SENONE_ASR_BACKEND_STATISTICS_H
@@ -26,14 +27,14 @@ typedef struct asr_mixture_view { /* Gaussians of one state or of several; state
   const uint32_t *dims;           /* [n_dims]: the features of a row that they see */
   uint32_t n_dims, n_gaussians, n_weight_rows, reserved;
   const double *means; /* [n_gaussians][n_dims] */
-  /* Diagonal covariances: [n_gaussians][n_dims]. Full ones: the inverse of each covariance's Cholesky factor, a lower triangle
-   * by columns: [n_gaussians][n_dims * (n_dims + 1) / 2]. */
+  /* Diagonal covariances: [n_gaussians][n_dims]. Full ones: the inverse of each covariance's Cholesky factor, a lower
+   * triangle by columns: [n_gaussians][n_dims * (n_dims + 1) / 2]. */
   const double *precisions;
   const double *log_norms;   /* [n_gaussians]: the logarithm of the density at the mean */
   const double *log_weights; /* [n_weight_rows][n_gaussians]; -inf is a weight of 0 */
 } asr_mixture_view;
 
-/* Sums, each of one mixture; a mixture may have several, whose statistics the caller adds. Only load slots read the arrays. */
+/* Names the mixture of each sum. A mixture may have several sums, whose statistics the caller adds. */
 typedef struct asr_sums_view {
   size_t size;
   uint32_t full_covariances; /* of all mixtures */
@@ -54,7 +55,8 @@ typedef struct asr_backend_statistics_api {
   /* *serves = 1, or 0 if the device lacks double arithmetic. The slots below are called only on devices that serve. */
   asr_status (*prepare)(asr_backend_device *, uint32_t *serves);
 
-  /* Copies rows [n_rows][n_dims], all finite, to the device. free_rows ignores NULL; rows may go when `add` has returned. */
+  /* Copies rows [n_rows][n_dims], all finite, to the device. free_rows ignores NULL; rows may be freed when `add` has
+   * returned. */
   asr_status (*load_rows)(asr_backend_device *, const float *rows, uint32_t n_rows, uint32_t n_dims, asr_backend_rows **);
   void (*free_rows)(asr_backend_rows *);
 
@@ -62,15 +64,15 @@ typedef struct asr_backend_statistics_api {
   asr_status (*sums_begin)(asr_backend_device *, const asr_sums_view *, asr_backend_sums **);
   void (*sums_end)(asr_backend_sums *);
 
-  /* [async] Adds shares to the sums: those of sum i are shares[share_begin[i]] to shares[share_begin[i + 1] - 1], in this
-   * order, after those of earlier calls. A Gaussian's share in a row is the row's share times T1's. Below 1e-10 it is 0. A row
-   * whose density is 0 has no share in any Gaussian. */
+  /* [async] Adds shares to the sums, after those of earlier calls. The shares of sum i are shares[share_begin[i]] to
+   * shares[share_begin[i + 1] - 1], in this order. A Gaussian's share in a row is the row's share times T1's; below 1e-10
+   * it is 0. A row whose density is 0 has no share in any Gaussian. */
   asr_status (*add)(asr_backend_device *, asr_backend_sums *, const asr_backend_rows *, const asr_row_share *shares,
                     const uint64_t *share_begin);
 
   /* Waits, and writes all sums so far, one after the other. Each has n_k [n_weight_rows][n_gaussians], a_k
-   * [n_gaussians][n_dims], B_k [n_gaussians][n_dims] or, with full moments, lower triangles by rows, and the sum of share times
-   * log-likelihood, where shares above 0 count alone. */
+   * [n_gaussians][n_dims], B_k [n_gaussians][n_dims] or, with full moments, lower triangles by rows, and the sum of share
+   * times log-likelihood, over the shares above 0. */
   asr_status (*read)(asr_backend_device *, asr_backend_sums *, double *values);
 } asr_backend_statistics_api;
 

@@ -14,7 +14,8 @@
 
 namespace asr {
 
-// The view of sums_begin as the kernels read it, and where each sum lies. Throws if the view contradicts itself.
+// SumsPlan has the view of sums_begin in the kernels' form, and the offset of each sum. Its constructor throws if the
+// view contradicts itself.
 struct SumsPlan {
   explicit SumsPlan(const asr_sums_view &view);
 
@@ -23,28 +24,28 @@ struct SumsPlan {
     uint64_t first_value;
   };
   bool full_covariances, full_moments;
-  uint64_t n_values = 0;    // of all sums
-  uint32_t n_row_dims = 0;  // the least that a row has
+  uint64_t n_values = 0;    // values of all sums
+  uint32_t n_row_dims = 0;  // features that a row has at least
   std::vector<SumsMixture> mixtures;
-  std::vector<uint32_t> n_weight_rows;  // of each mixture
+  std::vector<uint32_t> n_weight_rows;  // rows of weights of each mixture
   std::vector<uint32_t> dims;
   uint64_t n_parameters = 0;
   std::vector<Sum> sums;
 
-  // The parameters of the mixtures of the plan's view.
+  // Returns the parameters of the mixtures of the plan's view.
   std::unique_ptr<double[]> pack(const asr_sums_view &view, ThreadPool &pool) const;
-  uint64_t second_size(const SumsMixture &mixture) const;  // of a Gaussian
-  uint64_t n_elements(const SumsMixture &mixture) const;   // of statistics.h's second kernel
+  uint64_t second_size(const SumsMixture &mixture) const;  // second moments of a Gaussian
+  uint64_t n_elements(const SumsMixture &mixture) const;   // elements of the second kernel
 
  private:
   void add(const asr_mixture_view &mixture);
 };
 
-// The tables of a launch.
+// SumsBatch has the tables of a launch.
 struct SumsBatch {
   std::vector<SumsJob> jobs;
   std::vector<SumsTile> share_tiles, element_tiles;
-  uint64_t first_share = 0;  // of the call; jobs count from here
+  uint64_t first_share = 0;  // first share of the call; jobs count from here
   uint32_t n_shares = 0;
   uint64_t n_posteriors = 0;
 };
@@ -53,8 +54,8 @@ struct SumsBatch {
 void check_shares(const SumsPlan &plan, const asr_row_share *shares, const uint64_t *share_begin, uint32_t n_rows,
                   uint32_t n_dims);
 
-// Cuts a call's shares into launches of at most so many posteriors, but at least one share. Later launches go on with sums of
-// earlier ones.
+// Cuts a call's shares into launches of at most so many posteriors, but at least one share. Later launches go on with
+// sums of earlier ones.
 std::vector<SumsBatch> cut_shares(const SumsPlan &plan, const uint64_t *share_begin, uint64_t most_posteriors);
 
 }  // namespace asr

@@ -13,7 +13,7 @@ namespace {
 
 using reference::StatisticsProblem;
 
-// A mixture with what the view points to.
+// View owns the arrays that a mixture's view points to.
 struct View {
   explicit View(const StatisticsProblem &p) : dims(p.dims), means(p.means) {
     const size_t d = dims.size(), n = means.size() / d;
@@ -84,7 +84,7 @@ class StatisticsTest : public BackendTest {
   double normal() { return normal_(random_); }
   double uniform() { return std::uniform_real_distribution<double>(0, 1)(random_); }
 
-  // A mixture with rows in ascending order; a tenth of the weights and of the shares are 0.
+  // Draws a mixture, and shares with rows in ascending order. A tenth of the weights and of the shares are 0.
   StatisticsProblem draw(const Shape &shape, bool full_covariances, bool full_moments) {
     StatisticsProblem p;
     p.full_covariances = full_covariances, p.full_moments = full_moments;
@@ -110,7 +110,7 @@ class StatisticsTest : public BackendTest {
     return p;
   }
 
-  // The sums of all problems, with the rows loaded in chunks.
+  // Returns the sums of all problems, with the rows loaded in chunks.
   std::vector<double> sum(const std::vector<StatisticsProblem> &problems, uint32_t chunk_rows = kRows) {
     std::vector<View> views(problems.begin(), problems.end());
     std::vector<asr_mixture_view> mixtures;
@@ -192,7 +192,7 @@ TEST_P(StatisticsTest, SumsAreThoseOfTheReference) {
   }
 }
 
-// However the rows are cut, the bits stay.
+// Chunks of any size leave the bits as they are.
 TEST_P(StatisticsTest, ChunksChangeNoBit) {
   for (const bool full : {false, true}) {
     const std::vector<StatisticsProblem> problems = {draw({13, 5, 3, 2500}, full, full), draw({39, 2, 1, 300}, full, full)};

@@ -21,7 +21,7 @@ std::vector<double> difference(const StatisticsProblem &p, uint32_t row, size_t 
   return y;
 }
 
-// ln N(x; mean, covariance); a full covariance L L' has the distance |z|^2 with L z = y.
+// Returns ln N(x; mean, covariance). A full covariance L L' has the distance |z|^2 with L z = y.
 double log_density(const StatisticsProblem &p, const std::vector<double> &y, size_t k) {
   const size_t d = y.size();
   double distance = 0, log_determinant = 0;

@@ -23,12 +23,12 @@ struct StatisticsProblem {
   std::vector<Share> shares;
 };
 
-// A sum, and the sum of the magnitudes of its terms.
+// StatisticsSum has a sum, and the sum of the magnitudes of its terms.
 struct StatisticsSum {
   double value = 0, magnitude = 0;
 };
 
-// In the order of asr_backend_statistics_api.read.
+// Returns the sums in the order of asr_backend_statistics_api.read.
 std::vector<StatisticsSum> sum_statistics(const StatisticsProblem &problem);
 
 }  // namespace asr::reference

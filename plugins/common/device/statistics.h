@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceStatistics carries out the extension "statistics" on a device with memory of its own. Rows and sums stay on the device;
-// tables of shares go up through pinned memory, in launches whose posteriors have a bounded size. A back end's Statistics is
-// derived from it and launches the kernels of plugins/common/kernels/statistics.h.
+// DeviceStatistics carries out the extension "statistics" on a device with memory of its own. Rows and sums stay on the
+// device; tables of shares go up through pinned memory, in launches whose posteriors have a bounded size. A back end's
+// Statistics is derived from it and launches the kernels of plugins/common/kernels/statistics.h.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class DeviceStatistics {
   template <typename T>
   using Pinned = typename Runtime::template PinnedArray<T>;
 
-  // Rows on the device.
+  // Rows has rows of features on the device.
   struct Rows {
     template <typename... Context>
     Rows(uint32_t n_rows, uint32_t n_dims, const Context &...context) : n_rows(n_rows), n_dims(n_dims), values(context...) {}
@@ -32,7 +32,7 @@ class DeviceStatistics {
     Array<float> values;
   };
 
-  // Sums under way, and the parameters of their mixtures.
+  // Sums has sums under way, and the parameters of their mixtures.
   struct Sums {
     template <typename... Context>
     explicit Sums(const asr_sums_view &view, const Context &...context)
@@ -117,7 +117,7 @@ class DeviceStatistics {
   Array<double> posteriors_, log_likelihoods_;
 
  private:
-  static constexpr uint64_t kMostPosteriors = uint64_t{1} << 25;  // of a launch: 256 MiB
+  static constexpr uint64_t kMostPosteriors = uint64_t{1} << 25;  // posteriors of a launch: 256 MiB
 
   template <typename T>
   void load(const std::vector<T> &from, Array<T> *to) {

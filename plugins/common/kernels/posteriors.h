@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponential and logarithm of a mixture's densities in double (T1 of docs/equations.md). Training uses them on the host
-// (builder/train/densities.cc) and on devices (statistics.h), so that both find the same bits: each operation is one rounded
-// operation of IEEE 754. Whoever includes this file compiles without contraction.
+// Exponential and logarithm for a mixture's densities in double (T1 of docs/equations.md). Training uses them on the
+// host (builder/train/densities.cc) and on devices (statistics.h). Both find the same bits, because each operation is
+// one rounded operation of IEEE 754. Files that include this one are compiled without contraction.
 #ifndef SENONE_KERNELS_POSTERIORS_H
 #define SENONE_KERNELS_POSTERIORS_H
 
@@ -36,8 +36,8 @@ DEVICE double double_of_bits(uint64_t bits) {
 }
 #endif
 
-// e^x for x <= 0, relative error 3e-16, and exactly 1 for 0; 0 below e^-700 and for NaN: n ln 2 + r, then the series to
-// r^13 / 13!.
+// Returns e^x for x <= 0, relative error 3e-16, and exactly 1 for 0; 0 below e^-700 and for NaN: n ln 2 + r, then the
+// series to r^13 / 13!.
 DEVICE double posterior_exp(double x) {
   const double round = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves an integer in the low bits
   if (!(x >= -700.0)) return 0.0;
@@ -61,8 +61,8 @@ DEVICE double posterior_exp(double x) {
   return p * double_of_bits((exponent + 1023) << 52);
 }
 
-// ln x for normal x > 0, absolute error 3e-16 near 1, and exactly 0 for 1; -inf for 0: 2^n m with m from sqrt(1/2) to sqrt(2),
-// then the series of 2 artanh((m - 1) / (m + 1)).
+// Returns ln x for normal x > 0, absolute error 3e-16 near 1, and exactly 0 for 1; -inf for 0: 2^n m with m from
+// sqrt(1/2) to sqrt(2), then the series of 2 artanh((m - 1) / (m + 1)).
 DEVICE double posterior_log(double x) {
   if (!(x > 0.0)) return -INFINITY;
   const uint64_t bits = bits_of_double(x);
@@ -85,16 +85,16 @@ DEVICE double posterior_log(double x) {
   return exponent * kPosteriorLn2High + ((p * z + 2.0 * z) + exponent * kPosteriorLn2Low);
 }
 
-// A Gaussian's share in a row, of its exponential and the sum of those of the mixture.
+// Returns a Gaussian's share in a row from its exponential and the sum of the mixture's.
 DEVICE double posterior_of(double exponential, double sum) { return sum > 0.0 ? exponential / sum : 0.0; }
 
-// The share of a row in a sum: a Gaussian's share in the row times the row's.
+// Returns a Gaussian's share in a row times the row's share.
 DEVICE double posterior_in_sum(double posterior, double row_share) {
   const double share = posterior * row_share;
   return share < kLeastPosterior ? 0.0 : share;
 }
 
-// The log-likelihood that a row adds to a sum: the logarithm of its density times the row's share.
+// Returns the log-likelihood that a row adds to a sum.
 DEVICE double log_likelihood_in_sum(double log_density, double row_share) {
   return row_share > 0.0 ? row_share * log_density : 0.0;
 }

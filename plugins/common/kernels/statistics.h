@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of training (T1 and T2 of docs/equations.md) in double, by two kernels. The first finds the posteriors of each
-// share's Gaussians: a block has up to kStatisticsThreads shares of one sum. In the second a thread owns one element of a sum,
-// or a tile of kMomentTile x kMomentTile second moments, and walks the sum's shares in their order. Operations and their order
-// are those of builder/train/densities.cc and statistics.cc, so that the host finds the same bits. The double reference is
-// tests/reference/statistics.h. Whoever includes this file compiles without contraction.
+// Statistics of training (T1 and T2 of docs/equations.md) in double, by two kernels. The first finds the posteriors of
+// each share's Gaussians: a block has up to kStatisticsThreads shares of one sum. In the second a thread owns one
+// element of a sum, or a tile of kMomentTile x kMomentTile second moments, and walks the sum's shares in their order.
+// Operations and their order are those of builder/train/densities.cc and statistics.cc, so that the host finds the same
+// bits. The double reference is tests/reference/statistics.h. Files that include this one are compiled without
+// contraction.
 //
-// Floor: with R shares of a mixture of K Gaussians in d dimensions, R d floats are read, and R K doubles of posteriors are
-// written once and read once. Diagonal: 4 d operations for a distance and 6 d for the sums of each of the R K pairs;
-// exponentials take 40. A million frames of 39 features and 16 Gaussians are 156 MB and 256 MB twice: 0.2 ms of an H100's
-// memory. Their 6.9e9 operations take 0.4 ms of its 17e12 a second in double, without contraction. Full: d (d + 1) operations
-// for a distance and as many for the sums; with 8 Gaussians 2.5e10, 1.5 ms. A feature becomes a double 2 d / kMomentTile times
-// a Gaussian, which takes four times a product's time.
+// Floor: with R shares of a mixture of K Gaussians in d dimensions, R d floats are read, and R K doubles of posteriors
+// are written once and read once. Diagonal: 4 d operations for a distance and 6 d for the sums of each of the R K
+// pairs; exponentials take 40. A million frames of 39 features and 16 Gaussians are 156 MB and 128 MB twice: 0.15 ms of
+// an H100's memory. Their 6.9e9 operations take 0.4 ms of its 17e12 a second in double, without contraction. Full: d (d
+// + 1) operations for a distance and as many for the sums; with 8 Gaussians 2.5e10, 1.5 ms. A feature becomes a double
+// 2 d / kMomentTile times a Gaussian, which takes four times a product's time.
 #ifndef SENONE_KERNELS_STATISTICS_H
 #define SENONE_KERNELS_STATISTICS_H
 
@@ -20,7 +21,7 @@
 namespace asr {
 #endif
 
-// The arrays of a launch.
+// SumsTables has the arrays of a launch.
 typedef struct SumsTables {
   GLOBAL const SumsMixture *mixtures;
   GLOBAL const SumsJob *jobs;
@@ -66,8 +67,8 @@ DEVICE double full_distance(const SumsTables *t, const SumsMixture *m, GLOBAL co
   return sum;
 }
 
-// Makes the posteriors and log-likelihoods of a tile's shares. best, total: [kStatisticsThreads]. Neighbouring threads have
-// Gaussians of a row while they find distances, which read the row once, and rows of a Gaussian afterwards.
+// Makes the posteriors and log-likelihoods of a tile's shares. best, total: [kStatisticsThreads]. Neighbouring threads
+// have Gaussians of a row while they find distances, which read the row once, and rows of a Gaussian afterwards.
 DEVICE void make_posteriors(const SumsTables *t, const SumsTile *tile, bool full, LOCAL double *best, LOCAL double *total) {
   const SumsJob job = t->jobs[tile->job];
   const SumsMixture m = t->mixtures[job.mixture];
@@ -111,14 +112,14 @@ DEVICE void make_posteriors(const SumsTables *t, const SumsTile *tile, bool full
   }
 }
 
-// Sums read some shares ahead, so that their loads overlap. Beyond the last share they read the last one again, with a value of
-// 0, which changes no sum: these begin with +0.
+// Threads read some shares ahead, so that their loads overlap. Beyond the last share they read the last one again, with
+// a value of 0. It changes no sum, because sums begin with +0.
 DEVICE uint32_t share_or_last(const SumsJob *job, uint32_t s) { return s < job->n_shares ? s : job->n_shares - 1; }
 DEVICE double value_or_zero(const SumsJob *job, GLOBAL const double *of_shares, uint32_t s) {
   return s < job->n_shares ? of_shares[s] : 0.0;
 }
 
-// Element i of Gaussian k: a_k and the diagonal of B_k.
+// Sums element i of Gaussian k: of a_k and of the diagonal of B_k.
 DEVICE void sum_diagonal(const SumsTables *t, const SumsJob *job, const SumsMixture *m, uint32_t k, uint32_t i) {
   GLOBAL double *const to_first = t->sums + job->first + (size_t)k * m->n_dims + i;
   GLOBAL double *const to_second = t->sums + job->second + (size_t)k * m->n_dims + i;
@@ -145,7 +146,7 @@ DEVICE void sum_diagonal(const SumsTables *t, const SumsJob *job, const SumsMixt
   *to_second = second;
 }
 
-// Tile (tile_row, tile_column) of B_k's lower triangle, and on the diagonal of that a part of a_k, too. Dimensions beyond the
+// Sums tile (tile_row, tile_column) of B_k's lower triangle; on its diagonal a part of a_k, too. Dimensions beyond the
 // last repeat it and are not stored.
 DEVICE void sum_full(const SumsTables *t, const SumsJob *job, const SumsMixture *m, uint32_t k, uint32_t tile_row,
                      uint32_t tile_column) {
@@ -194,7 +195,7 @@ DEVICE void sum_full(const SumsTables *t, const SumsJob *job, const SumsMixture 
   }
 }
 
-// n_k for all rows of weights. A thread is the only one that changes its Gaussian's.
+// Sums n_k for all rows of weights. A thread is the only one that changes its Gaussian's.
 DEVICE void sum_occupancies(const SumsTables *t, const SumsJob *job, const SumsMixture *m, uint32_t k) {
   GLOBAL const SumsShare *const shares = t->shares + job->first_share;
   GLOBAL const double *const posteriors = t->posteriors + job->first_posterior + (size_t)k * job->n_shares;
@@ -232,7 +233,8 @@ DEVICE void sum_log_likelihoods(const SumsTables *t, const SumsJob *job) {
   t->sums[job->log_likelihood] = sum;
 }
 
-// Adds a job's shares to one of its elements: first those of moments, then n_gaussians occupancies and the log-likelihood.
+// Adds a job's shares to one of its elements: first those of moments, then n_gaussians occupancies and the
+// log-likelihood.
 DEVICE void sum_element(const SumsTables *t, const SumsTile *tile, bool full) {
   const SumsJob job = t->jobs[tile->job];
   const SumsMixture m = t->mixtures[job.mixture];

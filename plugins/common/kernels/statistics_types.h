@@ -8,7 +8,7 @@
 namespace asr {
 #endif
 
-// Macros, because OpenCL C takes no other constants for sizes of arrays.
+// Sizes are macros, because OpenCL C takes no other constants for sizes of arrays.
 #define kStatisticsThreads 64u  // of a block, and the most shares whose posteriors it makes
 #define kFactorRows 8u          // rows of a factor that a thread multiplies at once
 #define kMomentTile 4u          // rows and columns of second moments that a thread sums
@@ -24,14 +24,14 @@ typedef struct SumsMixture {
   uint32_t first_dim, n_dims, n_gaussians, reserved;   // first_dim: in the table of dimensions
 } SumsMixture;
 
-// A sum's shares in a launch. Posteriors are [n_gaussians][n_shares].
+// SumsJob has a sum's shares in a launch. Posteriors are [n_gaussians][n_shares].
 typedef struct SumsJob {
   uint64_t first_posterior;
   uint64_t occupancies, first, second, log_likelihood;  // offsets of the sums
   uint32_t mixture, first_share, n_shares, reserved;
 } SumsJob;
 
-// A block's part of a job: shares from `first` on, or elements of the sums.
+// SumsTile is a block's part of a job: shares from `first` on, or elements of the sums.
 typedef struct SumsTile {
   uint32_t job, first;
 } SumsTile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of the extension "statistics"; plugins/common/kernels/statistics.h has the equations. CMakeLists.txt compiles
+// Kernels of the extension "statistics"; plugins/common/kernels/statistics.h has the equations. CMakeLists.txt compiles
 // this file without contraction.
 #include "plugins/cuda/kernels/statistics.h"
 

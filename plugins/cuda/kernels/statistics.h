@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface between statistics.cc and its kernels has the arrays of a launch (plugins/common/kernels/statistics_types.h).
+// The interface between statistics.cc and its kernels has the arrays of a launch
+// (plugins/common/kernels/statistics_types.h).
 #pragma once
 
 #include <cuda_runtime_api.h>

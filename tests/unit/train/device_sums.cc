@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds whose statistics a device sums give the very model of rounds on the host. Skipped without a device that sums.
+// Tests that rounds whose statistics a device sums give the very model of rounds on the host. Skipped without a device
+// that sums.
 #include "builder/train/device_sums.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ namespace {
 
 using test::DrawnRows;
 
-// Every device that sums statistics.
+// Opens every device that sums statistics.
 std::vector<std::unique_ptr<Device>> devices() {
   std::vector<std::unique_ptr<Device>> all;
   for (const DeviceEntry &entry : list_devices()) {
@@ -54,7 +55,7 @@ class DeviceSumsTest : public testing::Test {
   void SetUp() override {
     if (devices_.empty()) GTEST_SKIP() << "no device here sums statistics";
   }
-  // Three rounds, with shares of two states in every fifth row if so wanted.
+  // Runs three rounds, with shares of two states in every fifth row if so wanted.
   void run(const AcousticModel &start, bool shared, uint64_t chunk_bytes) {
     DrawnRows drawn;
     test::draw_rows(start, 20000, 9, &drawn);

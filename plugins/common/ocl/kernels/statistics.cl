@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of the extension "statistics"; plugins/common/kernels/statistics.h has the equations. A work-group has a tile of
-// shares, or elements of a sum.
+// Kernels of the extension "statistics"; plugins/common/kernels/statistics.h has the equations. A work-group has a tile
+// of shares, or elements of a sum.
 //   -D FULL_COVARIANCES=... FULL_MOMENTS=... (0 or 1)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
