@@ -92,7 +92,7 @@ void SumsPlan::add(const asr_mixture_view &view) {
   mixture.first_dim = static_cast<uint32_t>(dims.size());
   mixture.n_dims = view.n_dims;
   mixture.n_gaussians = view.n_gaussians;
-  if (n_elements(mixture) > UINT32_MAX) {
+  if (n_elements(mixture) > UINT32_MAX - kStatisticsThreads) {
     fail(ASR_INVALID_ARGUMENT, "sums_begin: a mixture of %u Gaussians is too large", view.n_gaussians);
   }
   dims.insert(dims.end(), view.dims, view.dims + view.n_dims);
