@@ -68,9 +68,9 @@ void know_best(const Search *s, const StepTotals *totals) {
 __local FrameCounts *frame_counts(const Search *s) { return &s->state->counts; }
 
 // Chooses the share of states that the next frame finds in local memory, so that about three quarters of its slots are used.
-void share_states(__local SearchState *search) {
+void share_states(const Search *s) {
   const float share = (float)(LOCAL_SLOTS / 4 * 3) / (float)max(n_used_slots(s), 1u);
-  search->job.local_share = share >= 1 ? ALL_LOCAL : (uint)(share * 4294967040.0f);
+  s->state->job.local_share = share >= 1 ? ALL_LOCAL : (uint)(share * 4294967040.0f);
 }
 
 // Makes the frame's tokens and links the channel's.
@@ -85,11 +85,13 @@ void commit(const Search *s, uint n_frames, uint best) {
   job->n_arcs_expanded += search->n_arcs;
   job->n_consumed += n_frames;
   job->begin = 0;
-  share_states(search);
+  share_states(s);
   if (has_lattice(s)) add_frame(search);
 }
 
-void block_free_used(const Search *s) { group_free_used(s->state, s->m); }
+void block_free_used(const Search *s) {
+  for (uint i = get_local_id(0); i < n_used_slots(s); i += GROUP_SIZE) free_slot(s, used_slot(s, i));
+}
 
 #include "plugins/common/kernels/search_driver.h"
 
