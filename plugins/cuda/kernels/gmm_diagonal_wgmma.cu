@@ -34,13 +34,12 @@ constexpr uint32_t kInfoBytes = kProductTiles * sizeof(TileInfo);
 // Tells the compiler that a value is the same for all lanes.
 __device__ __forceinline__ uint32_t uniform(uint32_t value) { return __shfl_sync(0xffffffffu, value, 0); }
 
-// kHalved: a model of hi alone. A ring has room for the TileInfo of one block of tiles more than for operands, which leave
-// first.
+// kHalved: a model of hi alone. A ring holds the TileInfo of one block of tiles more than of operands, which leave first.
 template <int kSteps, bool kHalved>
 struct Ring {
   static constexpr uint32_t kTileBytes = kSteps * (kHalved ? 1 : 2) * kCoreBytes, kStageBytes = kProductTiles * kTileBytes;
   static constexpr uint32_t kRoom = 227 * 1024 - 1024 - kWarpgroups * kInfoBytes, kFit = kRoom / (kStageBytes + kInfoBytes);
-  static constexpr uint32_t kStages = kFit >= 16 ? 16 : kFit >= 8 ? kFit / 4 * 4 : kFit / 2 * 2;  // of all rings of a block
+  static constexpr uint32_t kStages = kFit >= 16 ? 16 : kFit >= 8 ? kFit / 4 * 4 : kFit / 2 * 2;  // stages of a block
   static constexpr uint32_t kLeastSharing = kStages % kWarpgroups == 0 ? 1 : 2;                   // warpgroups
   static constexpr uint32_t kInfoAt = kStages * kStageBytes;
   static constexpr uint32_t kSharedBytes = kInfoAt + (kStages + kWarpgroups) * kInfoBytes;
@@ -83,7 +82,7 @@ __device__ __forceinline__ void start_products(float (&d)[kProductTiles][4], con
 
 // Mixture is a warp's way through the tiles of its stretch.
 struct Mixture {
-  LogSum of[2];         // of rows lane / 4 and + 8
+  LogSum of[2];         // sums of rows lane / 4 and + 8
   uint32_t next = 0;    // turn that has the next state
   uint32_t begins = 1;  // 1: the next tile is the first of a state
 };
