@@ -41,6 +41,13 @@ struct FuseCall {
     }
   }
 
+  // The terms of the job that has most.
+  uint32_t most_terms() const {
+    uint32_t most = 0;
+    for (const FuseJob &job : jobs) most = std::max(most, job.n_terms);
+    return most;
+  }
+
  private:
   template <typename AcousticOf>
   void add(const Acoustic &to, const asr_fuse_job &job, uint32_t buffer, const AcousticOf &acoustic_of) {

@@ -36,4 +36,12 @@ inline uint32_t diagonal_steps(uint32_t n_dims) { return n_dims <= 16 ? 4 : n_di
 // ones may be empty, so that the others end together.
 std::vector<uint32_t> cut_stretches(const std::vector<uint32_t> &starts, uint32_t n);
 
+// Returns for each tile the one that its state begins with, and the end: where a stretch may be cut at a tile. With it a kernel
+// cuts a model into any number of stretches, alike but for the rest of a state.
+std::vector<uint32_t> state_begins(const std::vector<uint32_t> &starts);
+
+// Shares n blocks of threads out over models of so much work, so that the longest takes as little as possible. Each gets one at
+// least, so that many models may get more than n.
+std::vector<uint32_t> share_blocks(const std::vector<uint64_t> &work, uint32_t n);
+
 }  // namespace asr

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "plugins/common/halves.h"
 #include "plugins/common/kernels/log_zero.h"
@@ -196,13 +197,15 @@ TensorPack TensorPacker::pack(uint32_t stream, const std::vector<uint32_t> &stat
 TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout &layout) const {
   TensorPack pack;
   pack.n_steps = diagonal_steps(uint32_t(states.dims.size()));
-  const size_t info_at = size_t{pack.n_steps} * (layout.halved ? 32 : 64), tile_words = info_at + sizeof(TileInfo) / 4;
+  const size_t info_at = size_t{pack.n_steps} * (layout.halved ? 32 : 64);
+  const size_t tile_words = info_at + (layout.wgmma ? 0 : sizeof(TileInfo) / 4);
   pack.starts.push_back(0);
   for (const uint32_t state : states.numbers) {
     pack.starts.push_back(pack.starts.back() +
                           (codebook_of(view_, state, states.stream).n_gaussians + kTileGaussians - 1) / kTileGaussians);
   }
   pack.fragments.assign(pack.starts.back() * tile_words, 0);
+  if (layout.wgmma) pack.tiles.resize(pack.starts.back());
   pool_.run(states.numbers.size(), [&](size_t i) {
     for (uint32_t tile = pack.starts[i]; tile < pack.starts[i + 1]; ++tile) {
       uint32_t *const words = pack.fragments.data() + tile * tile_words;
@@ -217,7 +220,11 @@ TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout 
                    put_fragment(words + k / 16 * 128, column, k % 16, k / 8 + 1 == pack.n_steps && k % 16 < 8, pair);
                  }
                });
-      std::memcpy(words + info_at, &info, sizeof info);
+      if (layout.wgmma) {
+        pack.tiles[tile] = info;
+      } else {
+        std::memcpy(words + info_at, &info, sizeof info);
+      }
     }
   });
   return pack;
@@ -276,6 +283,40 @@ std::vector<uint32_t> cut_stretches(const std::vector<uint32_t> &starts, uint32_
   std::vector<uint32_t> begins = fill(most);
   begins.resize(n + 1, starts.back());
   return begins;
+}
+
+std::vector<uint32_t> state_begins(const std::vector<uint32_t> &starts) {
+  std::vector<uint32_t> begins;
+  for (size_t i = 0; i + 1 < starts.size(); ++i) begins.insert(begins.end(), starts[i + 1] - starts[i], starts[i]);
+  begins.push_back(starts.back());
+  return begins;
+}
+
+std::vector<uint32_t> share_blocks(const std::vector<uint64_t> &work, uint32_t n) {
+  const uint64_t all = std::max<uint64_t>(1, std::accumulate(work.begin(), work.end(), uint64_t{0}));
+  std::vector<uint32_t> shares;
+  uint32_t n_shared = 0;
+  for (const uint64_t w : work) {
+    shares.push_back(std::max(1u, static_cast<uint32_t>(n * w / all)));
+    n_shared += shares.back();
+  }
+  const auto time_with = [&](size_t i, int more) { return double(work[i]) / (int(shares[i]) + more); };
+  for (; n_shared < n; ++n_shared) {  // to the longest
+    size_t longest = 0;
+    for (size_t i = 1; i < work.size(); ++i) {
+      if (time_with(i, 0) > time_with(longest, 0)) longest = i;
+    }
+    ++shares[longest];
+  }
+  for (; n_shared > n; --n_shared) {  // from the one that is the shortest without it
+    size_t shortest = work.size();
+    for (size_t i = 0; i < work.size(); ++i) {
+      if (shares[i] > 1 && (shortest == work.size() || time_with(i, -1) < time_with(shortest, -1))) shortest = i;
+    }
+    if (shortest == work.size()) break;
+    --shares[shortest];
+  }
+  return shares;
 }
 
 }  // namespace asr

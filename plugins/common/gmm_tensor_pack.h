@@ -18,13 +18,13 @@ namespace asr {
 struct TensorPack {
   uint32_t n_steps = 0;  // steps of 8 values of k (diagonal) or 16 (expanded)
   std::vector<uint32_t> fragments;
-  std::vector<TileInfo> tiles;      // for the expanded kernel
+  std::vector<TileInfo> tiles;      // for the expanded kernel and for wgmma
   std::vector<uint32_t> monomials;  // for the expanded kernel: phi_k = x_i x_j, i | j << 16, where x_n = 1 and x_n+1 = 0
   std::vector<uint32_t> starts;     // tiles (diagonal) or blocks (expanded) at which a state begins, and the end
 };
 
 // Layout of diagonal Gaussians. wgmma: tiles for products of warpgroups: for each 8 values of k, hi of 8 Gaussians, 16 bytes
-// each; then the same of lo. halved, only with wgmma: a halved model, without lo.
+// each; then the same of lo; TileInfo apart. halved, only with wgmma: a halved model, without lo.
 struct TensorLayout {
   bool wgmma = false, halved = false;
 };

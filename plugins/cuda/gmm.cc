@@ -24,7 +24,7 @@ struct Gmm::Stream {
   uint32_t n_shared_fours = 0, first_shared_four = 0;
   // Tensor cores
   TensorModel tensor{};
-  DeviceArray<uint32_t> fragments, monomials, stretches[kShapes];
+  DeviceArray<uint32_t> fragments, monomials, begins, stretches[kShapes];
   DeviceArray<TileInfo> tiles;
   uint32_t n_tiles = 0;
 };
@@ -74,10 +74,15 @@ void Gmm::load_tensor(const TensorPack &pack, Stream *stream) {
            static_cast<uint32_t>(stream->dims.size()),
            pack.n_steps,
            {},
-           {}};
-  const uint32_t n_most = device_.n_multiprocessors() * (stream->wgmma             ? kWarpgroups
-                                                         : stream->diagonal_kernel ? kDiagonalBlocks * kTensorWarps
-                                                                                   : kTensorWarps);
+           {},
+           nullptr};
+  if (stream->wgmma) {
+    stream->begins = to_device(state_begins(pack.starts));
+    model.state_begins = stream->begins.data();
+    return;
+  }
+  const uint32_t n_most =
+      device_.n_multiprocessors() * (stream->diagonal_kernel ? kDiagonalBlocks * kTensorWarps : kTensorWarps);
   for (uint32_t shape = 0; shape < kShapes; ++shape) {
     model.n_stretches[shape] = n_most >> shape;
     stream->stretches[shape] = to_device(cut_stretches(pack.starts, model.n_stretches[shape]));

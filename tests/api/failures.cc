@@ -410,18 +410,6 @@ TEST(Fallback, OnlyTheCpu) {
   EXPECT_NE(std::string(asr_last_error()).find("cuda:1"), std::string::npos) << asr_last_error();
 }
 
-TEST(Fallback, RecognizeSaysWhichRecordings) {
-  const std::string recording = tone_recording("low high");
-  const std::string arguments =
-      "recognize --model " + tone_bundle() + " " + recording + " --device " + device_named("faulty", "advance 1: lost");
-  const Outcome lost = run_program("senone", arguments);
-  EXPECT_NE(lost.exit_code, 0) << lost.output;
-  const Outcome saved = run_program("senone", arguments + " --fallback cpu");
-  EXPECT_EQ(saved.exit_code, 0) << saved.output;
-  EXPECT_NE(saved.output.find("low high"), std::string::npos) << saved.output;
-  EXPECT_NE(saved.output.find(recording + ": the device was lost"), std::string::npos) << saved.output;
-}
-
 // The timeout is passed to the device, which ends its wait after that time.
 TEST(Failures, AnAdvanceThatNeverEndsLosesTheDevice) {
   const EnginePointer engine = load_faulty(device_named("faulty", "hang 5: lost"), nullptr, 20);

@@ -96,6 +96,43 @@ TEST_P(GmmModelsTest, ManyOfOneKind) {
   EXPECT_EQ(device->api()->score(device->get(), nullptr, 0), ASR_OK);
 }
 
+// A launch that several models share is cut by their sizes: here one of three states lies beside one of many.
+TEST_P(GmmModelsTest, TwoOfUnlikeSizes) {
+  const auto device = open(backend_options(1, 256));
+  for (const uint32_t n_rows : {1u, 16u, 33u, 65u, 129u, 256u}) {
+    Models models;
+    models.push_back(std::make_unique<Model>(*device, random({36}, 3, 2), n_rows));
+    models.push_back(std::make_unique<Model>(*device, random({36}, 1501, 40), 257 - n_rows));
+    expect_scores_of_each(*device, models, 0);
+  }
+}
+
+// 32 models: diagonal ones of all sizes that kernels are compiled for, full and tied ones and several streams among them.
+TEST_P(GmmModelsTest, AsManyAsAnEngineHolds) {
+  const auto device = open(backend_options(1, 256));
+  Models models;
+  for (uint32_t i = 0; i < 32; ++i) {
+    RandomGmm options = random({std::vector<uint32_t>{36, 13, 39, 40}[i % 4]}, 9 + 37 * i % 300, 1 + 7 * i % 40);
+    if (i % 11 == 5) options = random({12, 5, 1}, 40, 20);
+    if (i % 11 == 7) options.n_codebooks = 5, options.min_gaussians = options.max_gaussians;
+    if (i % 11 == 9) options = random({13}, 30, 6), options.covariance = ASR_COVARIANCE_FULL;
+    models.push_back(std::make_unique<Model>(*device, options, 1 + 29 * i % 256));
+  }
+  expect_scores_of_each(*device, models, 1);
+}
+
+TEST_P(GmmModelsTest, ModelsOf16Bits) {
+  asr_backend_options halved = backend_options(1, 256);
+  halved.model_bits = 16;
+  const auto device = open(halved);
+  Models models;
+  for (uint32_t i = 0; i < 5; ++i) {
+    models.push_back(
+        std::make_unique<Model>(*device, random({std::vector<uint32_t>{36, 39, 13}[i % 3]}, 70 + 100 * i, 17), 8 << i));
+  }
+  expect_scores_of_each(*device, models, 0);
+}
+
 SENONE_INSTANTIATE(GmmModelsTest);
 
 }  // namespace

@@ -35,7 +35,10 @@ check "23 bands, 23 cepstra" mfcc_512.cl mma.sync 128 -DNVIDIA=1 -DWORK_FLOATS=2
   -DENERGY=0 -DMAGNITUDE=1
 for tiles in 1 2; do
   tensor=(-DTENSOR_PTX=1 -DTENSOR_MFMA=0 -DGROUP_SIZE=256 -DTILES=$tiles)
-  check "diagonal, $((16 * tiles)) rows a warp" gmm_diagonal_tensor.cl mma.sync 160 "${tensor[@]}" -DSTEPS=9
+  for models in 1 12; do
+    check "diagonal, $((16 * tiles)) rows a warp, models: $models" gmm_diagonal_tensor.cl mma.sync 160 "${tensor[@]}" -DSTEPS=9 \
+      -DMODELS=$models
+  done
   check "full, $((16 * tiles)) rows a warp" gmm_expanded_tensor.cl mma.sync 255 "${tensor[@]}"
 done
 exit $status

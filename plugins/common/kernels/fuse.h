@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fusion of the log-likelihoods of several models (G5 to G7 of docs/equations.md). A thread has a state of a row. It
-// reads that state's score of every term twice: for the largest, then, by kFuseLogSum, for the sum. The second read
-// finds the nearest cache. Each operation is rounded and in the order of core/base/fused_rows.cc, so that the host
-// finds the same bits where division is exact.
+// Fusion of the log-likelihoods of several models (G5 to G7 of docs/equations.md). A thread has a state of a row.
+// It keeps that state's score of every term in registers. Each operation is rounded and in the order of
+// core/base/fused_rows.cc, so that the host finds the same bits where division is exact.
 //
 // Floor: (terms + 1) floats a state and row. Ten models of 5000 states and 256 rows are 56 MB, 12 us of an H200's memory.
 #ifndef SENONE_KERNELS_FUSE_H
@@ -53,35 +52,63 @@ DEVICE float fuse_log(float x) {
   return add_rounded(multiply_rounded(exponent, kFuseLn2High), add_rounded(rest, multiply_rounded(exponent, kFuseLn2Low)));
 }
 
-// Returns the score of a state by term m of a job in row `number` of it. models: [n_models], the score buffers.
-DEVICE float term_score(GLOBAL const FuseTerm *term, GLOBAL const float *const *models, uint32_t n_states, uint32_t number,
-                        uint32_t state) {
-  return models[term->model][(size_t)(term->first_row + number) * n_states + state];
+// The terms of a row, which the threads of a block share.
+typedef struct FuseTerms {
+  GLOBAL const float *scores[kFuseMostModels];  // [n_states]
+  float weights[kFuseMostModels], offsets[kFuseMostModels];
+} FuseTerms;
+
+// Sets term m of row `number` of a job; `scores`: the score buffer of its model.
+DEVICE void fuse_set_term(LOCAL FuseTerms *terms, uint32_t m, FuseTerm term, GLOBAL const float *scores, uint32_t n_states,
+                          uint32_t number) {
+  terms->scores[m] = scores + (size_t)(term.first_row + number) * n_states;
+  terms->weights[m] = term.weight;
+  terms->offsets[m] = term.offset;
 }
 
-DEVICE float fused_score(GLOBAL const FuseJob *job, GLOBAL const FuseTerm *terms, GLOBAL const float *const *models,
-                         uint32_t n_states, uint32_t number, uint32_t state) {
-  GLOBAL const FuseTerm *const first = terms + job->first_term;
-  const uint32_t n_terms = job->n_terms;
-  if (job->rule == kFuseSum) {
-    float sum = multiply_rounded(first->weight, term_score(first, models, n_states, number, state));
-    for (uint32_t m = 1; m < n_terms; ++m) {
-      sum = add_rounded(sum, multiply_rounded(first[m].weight, term_score(first + m, models, n_states, number, state)));
+// weight: the largest of the terms. most: what n_terms may be, a number known when the kernel is compiled, up to
+// kFuseMostModels and even. Two terms a branch: of an odd number, the last one's twin is read and left out.
+DEVICE float fused_score(LOCAL const FuseTerms *terms, uint32_t n_terms, uint32_t rule, float weight, uint32_t state,
+                         uint32_t most) {
+  float values[kFuseMostModels];
+#pragma unroll
+  for (uint32_t m = 0; m < most; m += 2) {
+    if (m < n_terms) {
+      values[m] = terms->scores[m][state];
+      values[m + 1] = terms->scores[m + 1 < n_terms ? m + 1 : m][state];
+    }
+  }
+  if (rule == kFuseSum) {
+    float sum = multiply_rounded(terms->weights[0], values[0]);
+#pragma unroll
+    for (uint32_t m = 1; m < most; ++m) {
+      if (m < n_terms) sum = add_rounded(sum, multiply_rounded(terms->weights[m], values[m]));
     }
     return sum;
   }
-  float most = -INFINITY;
-  for (uint32_t m = 0; m < n_terms; ++m) {
-    const float value = add_rounded(term_score(first + m, models, n_states, number, state), first[m].offset);
-    most = value > most ? value : most;
+  float largest = -INFINITY;
+#pragma unroll
+  for (uint32_t m = 0; m < most; m += 2) {
+    if (m < n_terms) {
+      const float offset = terms->offsets[m], next_offset = terms->offsets[m + 1 < n_terms ? m + 1 : m];
+      values[m] = add_rounded(values[m], offset);
+      values[m + 1] = add_rounded(values[m + 1], next_offset);
+      largest = values[m] > largest ? values[m] : largest;
+      largest = values[m + 1] > largest ? values[m + 1] : largest;
+    }
   }
-  if (job->rule == kFuseMax || !(most > kFuseLogZero)) return most;
+  if (rule == kFuseMax || !(largest > kFuseLogZero)) return largest;
   float sum = 0.0f;
-  for (uint32_t m = 0; m < n_terms; ++m) {
-    const float value = add_rounded(term_score(first + m, models, n_states, number, state), first[m].offset);
-    sum = add_rounded(sum, multiply_rounded(job->weight, fuse_exp(subtract_rounded(value, most))));
+#pragma unroll
+  for (uint32_t m = 0; m < most; m += 2) {
+    if (m < n_terms) {
+      const float term = multiply_rounded(weight, fuse_exp(subtract_rounded(values[m], largest)));
+      const float next = multiply_rounded(weight, fuse_exp(subtract_rounded(values[m + 1], largest)));
+      sum = add_rounded(sum, term);
+      sum = m + 1 < n_terms ? add_rounded(sum, next) : sum;
+    }
   }
-  return add_rounded(most, fuse_log(sum));
+  return add_rounded(largest, fuse_log(sum));
 }
 
 #ifdef __cplusplus

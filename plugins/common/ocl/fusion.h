@@ -14,7 +14,7 @@ class Fusion {
 
  private:
   Device &device_;
-  const Kernel kernel_;
+  const Kernel few_, many_;  // by the terms of a job
   Fuser<Device> fuser_;
 };
 

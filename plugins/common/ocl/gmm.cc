@@ -101,12 +101,23 @@ const Gmm::Shape &Gmm::shape_for(uint32_t n_rows) const {
   return enough != shapes_.end() ? *enough : shapes_.back();
 }
 
-void Gmm::score(const DeviceArray<float> &features, uint32_t n_rows, const DeviceArray<float> &scores) {
-  Rows rows = {features, n_rows, scores, 0};
-  for (Stream &stream : streams_) {
-    if (stream.tensor) stream.tensor->score(features, n_rows, n_dims_, scores, n_states_, rows.add);
-    if (!shapes_.empty()) score_fp32(shape_for(n_rows), stream, rows);
-    rows.add = 1;
+void Gmm::score(Device &device, const std::vector<Job> &jobs) {
+  size_t n_streams = 0;
+  for (const Job &job : jobs) n_streams = std::max(n_streams, job.gmm->streams_.size());
+  for (size_t j = 0; j < n_streams; ++j) {
+    const uint32_t add = j > 0 ? 1 : 0;
+    std::vector<GmmTensor::Job> list;
+    for (const Job &job : jobs) {
+      Gmm &gmm = *job.gmm;
+      if (j >= gmm.streams_.size() || !gmm.streams_[j].tensor) continue;
+      list.push_back({&*gmm.streams_[j].tensor, job.features, job.n_rows, gmm.n_dims_, job.scores, gmm.n_states_, add});
+    }
+    GmmTensor::score(device, list);
+    for (const Job &job : jobs) {
+      Gmm &gmm = *job.gmm;
+      if (j >= gmm.streams_.size() || gmm.shapes_.empty()) continue;
+      gmm.score_fp32(gmm.shape_for(job.n_rows), gmm.streams_[j], {*job.features, job.n_rows, *job.scores, add});
+    }
   }
 }
 

@@ -27,11 +27,8 @@ class Gmm {
     uint32_t n_rows;
     const DeviceArray<float> *scores;
   };
-  // Puts the kernels into the compute queue.
-  static void score(Device &, const std::vector<Job> &jobs) {
-    for (const Job &job : jobs) job.gmm->score(*job.features, job.n_rows, *job.scores);
-  }
-  void score(const DeviceArray<float> &features, uint32_t n_rows, const DeviceArray<float> &scores);
+  // Puts kernels for several models into the compute queue. Diagonal ones on tensor cores share launches.
+  static void score(Device &device, const std::vector<Job> &jobs);
 
  private:
   struct Stream {

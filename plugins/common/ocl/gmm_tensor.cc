@@ -2,6 +2,8 @@
 #include "plugins/common/ocl/gmm_tensor.h"
 
 #include <algorithm>
+#include <array>
+#include <tuple>
 
 #include "core/base/error.h"
 #include "plugins/common/ocl/kernels.h"
@@ -13,6 +15,7 @@ uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
 constexpr uint32_t kLeastCapability = 8;
 constexpr uint32_t kDiagonalWarps = 16, kExpandedWarps = 8;  // warps of a compute unit at once
+constexpr uint32_t kMostModels = 12;                         // models of a launch
 constexpr uint32_t kRowStepWords = 256;                      // words of 16 rows and 16 values of k
 constexpr uint32_t kExpandWarps = 8, kExpandGroup = 256;     // shape of kernels/gmm_expand.cl, warps of 32
 
@@ -29,8 +32,10 @@ std::string options_of(const TensorTarget &target, uint32_t size) {
                 is_plain(target) ? " -cl-opt-disable" : "");
 }
 
-Kernel diagonal_kernel(Device &device, const TensorTarget &target, uint32_t n_steps, uint32_t tiles) {
-  const std::string options = options_of(target, group_size(target)) + format(" -DTILES=%u -DSTEPS=%u", tiles, n_steps);
+// many: for up to kMostModels models.
+Kernel diagonal_kernel(Device &device, const TensorTarget &target, uint32_t n_steps, uint32_t tiles, bool many) {
+  const std::string options = options_of(target, group_size(target)) +
+                              format(" -DTILES=%u -DSTEPS=%u -DMODELS=%u", tiles, n_steps, many ? kMostModels : 1);
   return device.program(kernel_gmm_diagonal_tensor, options).kernel("gmm_diagonal_tensor");
 }
 
@@ -79,7 +84,7 @@ std::optional<TensorTarget> tensor_target(Device &device, asr_covariance covaria
   try {
     if (cores == MatrixCores::kNvidia && device.facts().nvidia_capability >= kLeastCapability) {
       const TensorTarget target = {TensorKind::kMma, kTensorWarps};
-      diagonal_kernel(device, target, diagonal_steps(1), 1);
+      diagonal_kernel(device, target, diagonal_steps(1), 1, false);
       return target;
     }
     if (cores == MatrixCores::kCdna && has_mfma(device.facts()) && covariance == ASR_COVARIANCE_FULL) {
@@ -103,20 +108,36 @@ GmmTensor::GmmTensor(Device &device, const TensorTarget &target, bool diagonal, 
       diagonal_(diagonal),
       n_dims_(static_cast<uint32_t>(dims.size())),
       n_steps_(pack.n_steps),
+      n_tiles_(diagonal ? pack.starts.back() : 0),
       dims_(device.context(), dims),
       fragments_(device.context(), pack.fragments),
       monomials_(device.context(), pack.monomials),
       tiles_(device.context(), pack.tiles),
+      begins_(device.context(), diagonal ? state_begins(pack.starts) : std::vector<uint32_t>()),
       row_fragments_(device.context()),
       inverse_scale_(device.context()) {
   const uint32_t n_warps = device.facts().n_compute_units * (diagonal ? kDiagonalWarps : kExpandedWarps);
   for (uint32_t shared = 1; shared <= target.group_warps; shared *= 2) {
     stretches_.emplace_back(device.context(), cut_stretches(pack.starts, n_warps / shared));
   }
-  for (const uint32_t tiles : {1, 2}) {
-    kernels_.push_back(diagonal ? diagonal_kernel(device, target, n_steps_, tiles) : expanded_kernel(device, target, tiles));
+  for (const uint32_t tiles : {1u, 2u}) {
+    if (!is_plain(target)) kernel_of(tiles, false);
+    if (!is_plain(target) && diagonal) kernel_of(tiles, true);
   }
   if (!diagonal) expand_.emplace(expand_kernel(device, target, n_dims_));
+}
+
+// PoCL compiles for so long that the plain kernels are made when they are used.
+const Kernel &GmmTensor::kernel_of(uint32_t tiles, bool many) {
+  const auto found = kernels_.find({tiles, many});
+  if (found != kernels_.end()) return found->second;
+  Kernel made = diagonal_ ? diagonal_kernel(device_, target_, n_steps_, tiles, many) : expanded_kernel(device_, target_, tiles);
+  return kernels_.emplace(std::make_pair(tiles, many), std::move(made)).first->second;
+}
+
+TensorShape GmmTensor::shape_of(uint32_t n_rows) const {
+  const TensorShape shape = tensor_shape(n_rows);
+  return {std::min(shape.warps, target_.group_warps), shape.tiles_of_16_rows};
 }
 
 void GmmTensor::expand(const DeviceArray<float> &features, uint32_t n_rows, uint32_t n_features) {
@@ -127,20 +148,77 @@ void GmmTensor::expand(const DeviceArray<float> &features, uint32_t n_rows, uint
   device_.launch(*expand_, {n_row_tiles, ceil_div(n_steps_, kExpandWarps)}, {kExpandGroup});
 }
 
-void GmmTensor::score(const DeviceArray<float> &features, uint32_t n_rows, uint32_t n_features,
-                      const DeviceArray<float> &scores, uint32_t n_states, uint32_t add) {
-  const TensorShape shape = tensor_shape(n_rows);
-  const uint32_t n_warps = std::min(shape.warps, target_.group_warps), tiles = shape.tiles_of_16_rows;
-  const DeviceArray<uint32_t> &stretches = stretches_[shape_index({n_warps, tiles})];
-  const Kernel &kernel = kernels_[tiles - 1];
-  if (diagonal_) {
-    kernel.set(fragments_, stretches, n_warps, features, n_rows, n_features, dims_, n_dims_, scores, n_states, add);
-  } else {
-    expand(features, n_rows, n_features);
-    kernel.set(fragments_, tiles_, n_steps_, stretches, n_warps, row_fragments_, inverse_scale_, n_rows, scores, n_states, add);
+void GmmTensor::score_expanded(const Job &job) {
+  const TensorShape shape = shape_of(job.n_rows);
+  const DeviceArray<uint32_t> &stretches = stretches_[shape_index(shape)];
+  const Kernel &kernel = kernel_of(shape.tiles_of_16_rows, false);
+  expand(*job.features, job.n_rows, job.n_features);
+  kernel.set(fragments_, tiles_, n_steps_, stretches, shape.warps, row_fragments_, inverse_scale_, job.n_rows, *job.scores,
+             job.n_states, job.add);
+  const size_t n_groups = (stretches.size() - 1) / (target_.group_warps / shape.warps);
+  device_.launch(kernel, {n_groups, ceil_div(job.n_rows, shape.warps * shape.tiles_of_16_rows * 16)}, {group_size(target_)});
+}
+
+// Jobs have the same kernel; work-groups are shared out by the tiles and rows. Where warps share a stretch, models
+// have as many work-groups together as one after the other: a short stretch stays in the L1 cache, however far warps drift
+// apart.
+void GmmTensor::score_diagonal(Device &device, const Job *jobs, size_t n_jobs) {
+  GmmTensor &first = *jobs[0].tensor;
+  const TensorTarget &target = first.target_;
+  const uint32_t tiles = first.shape_of(jobs[0].n_rows).tiles_of_16_rows;
+  std::vector<uint64_t> work;
+  uint32_t n_row_blocks = 1;
+  for (size_t i = 0; i < n_jobs; ++i) {
+    const uint32_t n_warps = first.shape_of(jobs[i].n_rows).warps, n_blocks = ceil_div(jobs[i].n_rows, n_warps * tiles * 16);
+    work.push_back(uint64_t{jobs[i].tensor->n_tiles_} * n_warps * n_blocks);
+    n_row_blocks = std::max(n_row_blocks, n_blocks);
   }
-  const size_t n_groups = (stretches.size() - 1) / (target_.group_warps / n_warps);
-  device_.launch(kernel, {n_groups, ceil_div(n_rows, n_warps * tiles * 16)}, {group_size(target_)});
+  const bool is_shared = first.shape_of(jobs[0].n_rows).warps > 1;
+  const auto n_at_once = device.facts().n_compute_units * kDiagonalWarps / target.group_warps;
+  const std::vector<uint32_t> shares = share_blocks(work, n_at_once * (is_shared ? static_cast<uint32_t>(n_jobs) : 1));
+  const Kernel &kernel = first.kernel_of(tiles, n_jobs > 1);
+  const size_t n_models = n_jobs > 1 ? kMostModels : 1;
+  uint32_t n_groups = 0;
+  for (size_t m = 0; m < n_models; ++m) {  // models that are not there have the first one's arrays
+    const Job &job = jobs[m < n_jobs ? m : 0];
+    const GmmTensor &tensor = *job.tensor;
+    const uint32_t n_warps = first.shape_of(job.n_rows).warps;
+    const std::array<uint32_t, 8> numbers = {job.n_rows,
+                                             job.n_features,
+                                             tensor.n_dims_,
+                                             job.n_states,
+                                             tensor.n_tiles_,
+                                             n_warps + 16 * job.add,
+                                             m < n_jobs ? n_groups : UINT32_MAX,
+                                             m < n_jobs ? shares[m] : 0};
+    if (m < n_jobs) n_groups += shares[m];
+    kernel.set_one(static_cast<cl_uint>(m), numbers);
+    auto at = static_cast<cl_uint>(n_models + 5 * m);
+    kernel.set_one(at++, tensor.fragments_);
+    kernel.set_one(at++, n_models > 1 ? tensor.begins_ : tensor.stretches_[shape_index({n_warps, tiles})]);
+    kernel.set_one(at++, tensor.dims_);
+    kernel.set_one(at++, *job.features);
+    kernel.set_one(at++, *job.scores);
+  }
+  device.launch(kernel, {n_groups, n_row_blocks}, {group_size(target)});
+}
+
+void GmmTensor::score(Device &device, const std::vector<Job> &jobs) {
+  // By what kernels are compiled for, and whether warps share a stretch.
+  std::map<std::tuple<uint32_t, uint32_t, bool>, std::vector<Job>> diagonal;
+  for (const Job &job : jobs) {
+    const TensorShape shape = job.tensor->shape_of(job.n_rows);
+    if (job.tensor->diagonal_) {
+      diagonal[{job.tensor->n_steps_, shape.tiles_of_16_rows, shape.warps > 1}].push_back(job);
+    } else {
+      job.tensor->score_expanded(job);
+    }
+  }
+  for (const auto &[kind, list] : diagonal) {
+    for (size_t i = 0; i < list.size(); i += kMostModels) {
+      score_diagonal(device, list.data() + i, std::min<size_t>(kMostModels, list.size() - i));
+    }
+  }
 }
 
 }  // namespace asr::ocl

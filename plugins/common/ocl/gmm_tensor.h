@@ -3,7 +3,9 @@
 // the matrix cores of AMD's CDNA (gmm_expanded_mfma.cl). Used by Gmm (gmm.h), which gives everything else to the FP32 kernels.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "plugins/common/gmm_tensor_pack.h"
@@ -35,25 +37,37 @@ class GmmTensor {
   GmmTensor(Device &device, const TensorTarget &target, const asr_acoustic_view &view, const TensorPacker &packer,
             uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims);
 
-  // Puts kernels into the compute queue: features[n_rows][n_features] -> scores[n_rows][n_states], of the packed states; `add`
-  // as in put_score() of plugins/common/kernels/log_sum.h.
-  void score(const DeviceArray<float> &features, uint32_t n_rows, uint32_t n_features, const DeviceArray<float> &scores,
-             uint32_t n_states, uint32_t add);
+  // Job scores features[n_rows][n_features] into scores[n_rows][n_states], of the packed states; `add` as in put_score() of
+  // plugins/common/kernels/log_sum.h.
+  struct Job {
+    GmmTensor *tensor;
+    const DeviceArray<float> *features;
+    uint32_t n_rows, n_features;
+    const DeviceArray<float> *scores;
+    uint32_t n_states, add;
+  };
+  // Puts kernels into the compute queue. Models of the diagonal kernel share launches.
+  static void score(Device &device, const std::vector<Job> &jobs);
 
  private:
   GmmTensor(Device &device, const TensorTarget &target, bool diagonal, const TensorPack &pack,
             const std::vector<TensorDim> &dims);
+  TensorShape shape_of(uint32_t n_rows) const;
+  const Kernel &kernel_of(uint32_t tiles_of_16_rows, bool many);
+  static void score_diagonal(Device &device, const Job *jobs, size_t n_jobs);
+  void score_expanded(const Job &job);
   void expand(const DeviceArray<float> &features, uint32_t n_rows, uint32_t n_features);
 
   Device &device_;
   const TensorTarget target_;
   const bool diagonal_;
-  const uint32_t n_dims_, n_steps_;
+  const uint32_t n_dims_, n_steps_, n_tiles_;
   DeviceArray<TensorDim> dims_;
   DeviceArray<uint32_t> fragments_, monomials_;
   DeviceArray<TileInfo> tiles_;
-  std::vector<DeviceArray<uint32_t>> stretches_;  // by how many warps share one: 1, 2, 4, 8, as far as a group has them
-  std::vector<Kernel> kernels_;                   // by tiles of 16 rows of a warp: 1, 2
+  DeviceArray<uint32_t> begins_;                         // state_begins() of the diagonal kernel
+  std::vector<DeviceArray<uint32_t>> stretches_;         // by how many warps share one: 1, 2, 4, 8
+  std::map<std::pair<uint32_t, bool>, Kernel> kernels_;  // by tiles of 16 rows of a warp, and whether for many models
   std::optional<Kernel> expand_;
   DeviceArray<uint32_t> row_fragments_;
   DeviceArray<float> inverse_scale_;

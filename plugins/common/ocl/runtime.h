@@ -3,6 +3,7 @@
 // OpenCL has for it. Destructors ignore failures, so that a lost device can be closed.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -234,8 +235,7 @@ class Kernel {
     cl_uint index = 0;
     (set_one(index++, args), ...);
   }
-
- private:
+  // Set one argument; an array of uint32_t is a vector.
   template <typename T>
   void set_one(cl_uint index, const DeviceArray<T> &array) const {
     const cl_mem memory = array.get();
@@ -246,6 +246,12 @@ class Kernel {
     static_assert(!std::is_same_v<T, bool>, "kernels take no bool");
     set_bytes(index, sizeof value, &value);
   }
+  template <size_t kN>
+  void set_one(cl_uint index, const std::array<uint32_t, kN> &vector) const {
+    set_bytes(index, sizeof vector, vector.data());
+  }
+
+ private:
   void set_bytes(cl_uint index, size_t n_bytes, const void *value) const;
 
   Handle<cl_kernel, &Api::ReleaseKernel> kernel_;

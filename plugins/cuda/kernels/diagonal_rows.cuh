@@ -15,7 +15,7 @@ struct RowFragments {
   uint32_t last_hi[kTiles][2], last_lo[kTiles][2];  // last step, if their number is odd
   float inverse_scale[kTiles][2];
 
-  __device__ void load(const TensorModel &model, const GmmRows &rows, uint32_t first_row) {
+  __device__ void load(const GmmDim *dims, uint32_t n_dims, const GmmRows &rows, uint32_t first_row) {
     const uint32_t lane = threadIdx.x % 32, quad = lane / 4, q = lane % 4;
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
@@ -27,8 +27,8 @@ struct RowFragments {
 #pragma unroll
         for (int s = 0; s < kSteps; ++s) {
           const uint32_t d = 4 * s + q;
-          const GmmDim dim = model.dims[min(d, model.n_dims - 1)];
-          x[s] = d < model.n_dims ? (features[dim.dim] - dim.centre) * dim.scale : 0;
+          const GmmDim dim = dims[min(d, n_dims - 1)];
+          x[s] = d < n_dims ? (features[dim.dim] - dim.centre) * dim.scale : 0;
           largest = fmaxf(largest, fabsf(x[s]));
         }
         largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, 1));

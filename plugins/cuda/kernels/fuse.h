@@ -12,9 +12,9 @@ struct FuseTables {
   const FuseRow *rows;
   const FuseJob *jobs;
   const FuseTerm *terms;
-  uint32_t n_rows, n_states;
-  float *to;                             // score buffer of the results, which may be one of the models'
-  const float *models[kFuseMostModels];  // score buffers
+  uint32_t n_rows, n_states, most_terms;  // most_terms: of a job
+  float *to;                              // score buffer of the results, which may be one of the models'
+  const float *models[kFuseMostModels];   // score buffers
 };
 void launch_fuse(const FuseTables &tables, cudaStream_t stream);
 

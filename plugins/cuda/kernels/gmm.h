@@ -56,11 +56,12 @@ void launch_mix_shared(const SharedStates *states, uint32_t n_items, const float
 
 struct TensorModel {
   const uint4 *fragments;
-  const TileInfo *tiles;  // tiles of the expanded kernel; the diagonal one has them among its fragments
+  const TileInfo *tiles;  // tiles of the expanded and the wgmma kernel; the other has them among its fragments
   const GmmDim *dims;
   uint32_t n_dims, n_steps;            // steps of 8 values of k (diagonal), of 16 (expanded)
   const uint32_t *stretches[kShapes];  // [n_stretches + 1] tiles or blocks where stretches begin, by shape_index
   uint32_t n_stretches[kShapes];
+  const uint32_t *state_begins;  // for the wgmma kernel, instead: [n_tiles + 1] tiles where each tile's state begins; the end
 };
 
 // Diagonal Gaussians of up to kMaxDiagonalDims dimensions.
@@ -68,10 +69,9 @@ inline uint32_t diagonal_tile_bytes(uint32_t n_steps) { return n_steps * 256 + u
 constexpr uint32_t kDiagonalBlocks = 2;  // blocks of a multiprocessor at once
 void launch_diagonal_tensor(const TensorModel &model, const GmmRows &rows, cudaStream_t stream);
 
-// The diagonal kernel for GPUs of capability 9.0, for which alone it is compiled, for several models at once. Stretches by how
-// many warpgroups share one: 1, 2, 4.
+// The diagonal kernel for GPUs of capability 9.0, for which alone it is compiled, for several models at once.
 constexpr uint32_t kWarpgroups = 4;  // warpgroups of a block, one block a multiprocessor
-constexpr uint32_t kMostModels = 16;
+constexpr uint32_t kMostModels = 32;
 struct DiagonalJob {
   const TensorModel *model;
   uint32_t n_tiles;

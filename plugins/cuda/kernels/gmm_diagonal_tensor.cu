@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kThreads, kDiagonalBlocks)
   for (uint32_t chunk = 0; chunk + 1 < kStages; ++chunk) fetch(chunk);
 
   RowFragments<kSteps, kTiles> fragments;
-  fragments.load(model, rows, first_row);
+  fragments.load(model.dims, model.n_dims, rows, first_row);
   RowLogSums<kTiles> mixture;
   mixture.clear();
   for (uint32_t chunk = 0; chunk < n_chunks; ++chunk) {

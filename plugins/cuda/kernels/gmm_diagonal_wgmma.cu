@@ -6,13 +6,18 @@
 // A warpgroup owns 64 rows, whose fragments stay in its registers. It takes 12 tiles of 8 Gaussians at a time from a
 // ring in shared memory. Their log-sum-exp stays in registers, as in the other kernel. A block's four warpgroups have
 // rows of their own. For many rows they share a stretch of the model and a ring. For up to 128 rows two share them, and
-// for up to 64 each has its own. While a warpgroup takes exponentials, the tensor cores work for the others. Several
-// models in one launch have blocks of their own, about as many as their part of the work. A tile in memory: blocks of 8
-// values of k of its 8 Gaussians, 128 bytes each, hi of all k and then lo; TileInfo. A halved model is without lo: half
-// the bytes and 10 products for 14, beyond the tolerance. Floors for 5000 x 256 Gaussians, D = 36: 8 rows read 376 MB
-// of model, 87 us at 4.3 TB/s. 256 rows do 224 multiply-adds a row and Gaussian (216 and padding). They take 186 us at
-// the 790 TFLOPS that wgmma reaches on an H200. One exponential each takes 79 us.
+// for up to 64 each has its own. While a warpgroup takes exponentials, the tensor cores work for the others. Operands
+// leave the ring when they are multiplied, constants when the exponentials are taken. Up to 32 rows of a model with
+// small mixtures are in two or four warps of a warpgroup, which take the states in turn. Several models in one launch
+// have blocks of their own, about as many as their part of the work.
+//
+// A tile in memory: blocks of 8 values of k of its 8 Gaussians, 128 bytes each, hi of all k and then lo; apart,
+// TileInfo. A halved model is without lo: half the bytes and 10 products for 14, beyond the tolerance. Floors for
+// 5000 x 256 Gaussians, D = 36: 8 rows read 376 MB of model, 87 us at 4.3 TB/s. 256 rows do 224 multiply-adds a row and
+// Gaussian (216 and padding). They take 186 us at the 790 TFLOPS that wgmma reaches on an H200. One exponential each
+// takes 79 us.
 #include <algorithm>
+#include <vector>
 
 #include "plugins/cuda/kernels/diagonal_rows.cuh"
 #include "plugins/cuda/kernels/gmm.h"
@@ -24,16 +29,20 @@ namespace {
 
 constexpr uint32_t kWarp = 32, kGroupThreads = 128, kThreads = kWarpgroups * kGroupThreads;
 constexpr uint32_t kCoreBytes = 128;  // 8 Gaussians, 8 values of k
+constexpr uint32_t kInfoBytes = kProductTiles * sizeof(TileInfo);
 
-// kHalved: a model of hi alone.
+// Tells the compiler that a value is the same for all lanes.
+__device__ __forceinline__ uint32_t uniform(uint32_t value) { return __shfl_sync(0xffffffffu, value, 0); }
+
+// kHalved: a model of hi alone. A ring holds the TileInfo of one block of tiles more than of operands, which leave first.
 template <int kSteps, bool kHalved>
 struct Ring {
-  static constexpr uint32_t kTileBytes = kSteps * (kHalved ? 1 : 2) * kCoreBytes + sizeof(TileInfo),
-                            kStageBytes = kProductTiles * kTileBytes;
-  static constexpr uint32_t kRoom = 227 * 1024 - 1024, kFit = kRoom / kStageBytes / 2 * 2;
-  static constexpr uint32_t kStages = kFit < 16 ? kFit : 16;                     // stages of all rings of a block
-  static constexpr uint32_t kLeastSharing = kStages % kWarpgroups == 0 ? 1 : 2;  // warpgroups
-  static constexpr uint32_t kSharedBytes = kStages * kStageBytes;
+  static constexpr uint32_t kTileBytes = kSteps * (kHalved ? 1 : 2) * kCoreBytes, kStageBytes = kProductTiles * kTileBytes;
+  static constexpr uint32_t kRoom = 227 * 1024 - 1024 - kWarpgroups * kInfoBytes, kFit = kRoom / (kStageBytes + kInfoBytes);
+  static constexpr uint32_t kStages = kFit >= 16 ? 16 : kFit >= 8 ? kFit / 4 * 4 : kFit / 2 * 2;  // stages of a block
+  static constexpr uint32_t kLeastSharing = kStages % kWarpgroups == 0 ? 1 : 2;                   // warpgroups
+  static constexpr uint32_t kInfoAt = kStages * kStageBytes;
+  static constexpr uint32_t kSharedBytes = kInfoAt + (kStages + kWarpgroups) * kInfoBytes;
 };
 
 // Sets d to rows times the tiles at `tiles`, an address in shared memory. Small products come first, so that the large sum is
@@ -71,18 +80,93 @@ __device__ __forceinline__ void start_products(float (&d)[kProductTiles][4], con
   commit_products();
 }
 
-// Adds the sums of up to 12 tiles to the mixture of a warp's 16 rows.
-template <int kSteps, bool kHalved>
-__device__ __forceinline__ void mix_tiles(const float (&d)[kProductTiles][4], const unsigned char *tiles, uint32_t n_tiles,
-                                          const float (&inverse_scale)[1][2], const GmmRows &rows, uint32_t first_row,
-                                          RowLogSums<1> &mixture) {
+// Mixture is a warp's way through the tiles of its stretch.
+struct Mixture {
+  LogSum of[2];         // sums of rows lane / 4 and + 8
+  uint32_t next = 0;    // turn that has the next state
+  uint32_t begins = 1;  // 1: the next tile is the first of a state
+};
+
+// Adds a tile's 8 Gaussians, as mma leaves them, to the log sums of two rows, without a branch, so that tiles overlap. The
+// first tile of a state has no sum to scale.
+__device__ __forceinline__ void add_tile(const float (&d)[4], const float (&scale)[2], float2 constant, bool begins,
+                                         LogSum (&sums)[2]) {
+  float v[2][2], top[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    v[half][0] = fmaf(d[2 * half], scale[half], constant.x);
+    v[half][1] = fmaf(d[2 * half + 1], scale[half], constant.y);
+    top[half] = fmaxf(v[half][0], v[half][1]);
+  }
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    sums[half].reference = begins ? fmaxf(top[half], kLogZero) : sums[half].reference;
+    sums[half].sum = begins ? 0 : sums[half].sum;
+  }
+#pragma unroll
+  for (int half = 0; half < 2; ++half) log_sum_refer(&sums[half], top[half]);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    sums[half].sum += fast_exp2(v[half][0] - sums[half].reference) + fast_exp2(v[half][1] - sums[half].reference);
+  }
+}
+
+// Scores is the row of a lane's scores. It stores them if there is such a row.
+struct Scores {
+  float *row;
+  bool stores, add;
+};
+
+// Stores two states, which end with two tiles: merges the log sums of their two rows over a quad's lanes, of which each gets
+// one. `tile`, among those of `mask`, ends the state of this lane; lane `tile` of `states` has its number.
+__device__ __forceinline__ void store_states(const float (&first)[4], const float (&second)[4], uint32_t mask, uint32_t tile,
+                                             int32_t states, const Scores &scores) {
+  const LogSum of[4] = {{first[0], first[1]}, {first[2], first[3]}, {second[0], second[1]}, {second[2], second[3]}};
+  const float natural = log_sum_natural(log_sum_merge_four(of));
+  const int32_t state = __shfl_sync(0xffffffffu, states, static_cast<int>(tile));
+  if (scores.stores && (mask >> tile & 1) != 0) put_score(scores.row + state, natural, scores.add);
+}
+
+// Adds the sums of up to 12 tiles to the mixture of a warp's 16 rows, and stores the states that end. A state's log sums take
+// the place of its last tile in d, so that two states are merged at once. kTurns: only those whose turn it is.
+template <bool kTurns>
+__device__ __forceinline__ void mix_tiles(float (&d)[kProductTiles][4], const TileInfo *infos, uint32_t n_tiles,
+                                          const float (&inverse_scale)[2], uint32_t n_turns, uint32_t turn,
+                                          const Scores &scores, Mixture &mixture) {
+  const uint32_t lane = threadIdx.x % kWarp, q = lane % 4;
+  const int32_t states = lane < n_tiles ? infos[lane].state : -1;
+  uint32_t ends = uniform(__ballot_sync(0xffffffffu, states >= 0));
+  uint32_t mine = ~0u;
+  if constexpr (kTurns) {
+    const uint32_t turn_of_tile = (mixture.next + __popc(ends & ((1u << lane) - 1))) & (n_turns - 1);
+    mine = uniform(__ballot_sync(0xffffffffu, lane < n_tiles && turn_of_tile == turn));
+    mixture.next += __popc(ends);
+  }
+  const uint32_t begins = ends << 1 | mixture.begins;
+  mixture.begins = begins >> n_tiles & 1;
 #pragma unroll
   for (uint32_t i = 0; i < kProductTiles; ++i) {
-    if (i >= n_tiles) continue;
-    const auto *const info = reinterpret_cast<const TileInfo *>(tiles + (i + 1) * Ring<kSteps, kHalved>::kTileBytes) - 1;
-    const float2 constant = reinterpret_cast<const float2 *>(info->constants)[threadIdx.x % 4];
-    mixture.add(reinterpret_cast<const float(&)[1][4]>(d[i]), inverse_scale, constant);
-    if (info->state >= 0) mixture.store(rows, first_row, static_cast<uint32_t>(info->state));
+    if (kTurns && (mine >> i & 1) == 0) continue;
+    const float2 constant = reinterpret_cast<const float2 *>(infos[i].constants)[q];
+    add_tile(d[i], inverse_scale, constant, (begins >> i & 1) != 0, mixture.of);
+    d[i][0] = mixture.of[0].reference, d[i][1] = mixture.of[0].sum;
+    d[i][2] = mixture.of[1].reference, d[i][3] = mixture.of[1].sum;
+  }
+  ends &= mine;
+  const uint32_t pair = q & 2;
+#pragma unroll
+  for (uint32_t i = 0; i < kProductTiles; i += 4) {  // two pairs of tiles; of a pair, both rarely end a state
+    if ((ends >> i & 15) == 0) continue;
+    float of[2][4];
+#pragma unroll
+    for (uint32_t k = 0; k < 2; ++k) {
+      const bool first = (ends >> (i + 2 * k) & 1) != 0;
+#pragma unroll
+      for (uint32_t j = 0; j < 4; ++j) of[k][j] = first ? d[i + 2 * k][j] : d[i + 2 * k + 1][j];
+    }
+    const uint32_t both = ends & ends >> 1 & 5u << i;
+    store_states(of[0], of[1], ends, i + pair + 1 - (ends >> (i + pair) & 1), states, scores);
+    if (both != 0) store_states(d[i + 1], d[i + 3], both << 1, i + pair + 1, states, scores);
   }
 }
 
@@ -92,13 +176,21 @@ struct Place {
   __device__ __forceinline__ void next(uint32_t n_slots) {
     if (++slot == n_slots) slot = 0, odd ^= 1;
   }
+  __device__ __forceinline__ void back(uint32_t n_slots) {
+    if (slot == 0) slot = n_slots, odd ^= 1;
+    --slot;
+  }
 };
 
-// Part is one model of a launch. Its stretches are shared out over the blocks from first_block on.
+// Part is one model of a launch. Its tiles are shared out over the blocks from first_block on.
 struct Part {
-  TensorModel model;
+  const uint4 *fragments;
+  const TileInfo *infos;
+  const GmmDim *dims;
+  const uint32_t *state_begins;
+  uint32_t n_dims, n_steps, n_tiles;
   GmmRows rows;
-  uint32_t n_sharing, n_row_blocks, first_block, n_blocks;
+  uint32_t n_sharing, n_turns, n_row_blocks, first_block, n_blocks;
 };
 struct Parts {
   uint32_t n;
@@ -110,19 +202,17 @@ __device__ __forceinline__ void score_part(const Part &part) {
   using R = Ring<kSteps, kHalved>;
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ uint64_t full[R::kStages], empty[R::kStages];
-  const TensorModel &model = part.model;
   const GmmRows &rows = part.rows;
-  const uint32_t n_sharing = part.n_sharing;
-  // A shuffle tells the compiler that a value is the same for all lanes.
-  const auto uniform = [](uint32_t value) { return __shfl_sync(0xffffffffu, value, 0); };
+  const uint32_t n_sharing = part.n_sharing, n_turns = part.n_turns;
   const uint32_t warp = uniform(threadIdx.x / kWarp), group = warp / 4, ring = group / n_sharing;
-  const uint32_t group_row = (blockIdx.y * n_sharing + group % n_sharing) * 64, first_row = group_row + warp % 4 * 16;
+  // Of the warps that share a ring, n_turns have the same 16 rows.
+  const uint32_t sharing_warp = warp % (4 * n_sharing), n_sets = 4 * n_sharing / n_turns;
+  const uint32_t group_row = (blockIdx.y * n_sets + (sharing_warp & ~3u) / n_turns) * 16,
+                 first_row = (blockIdx.y * n_sets + sharing_warp / n_turns) * 16, turn = sharing_warp % n_turns;
   const uint32_t number = ring * part.n_blocks + blockIdx.x - part.first_block,
                  n_takers = kWarpgroups / n_sharing * part.n_blocks;
-  const auto begin_of = [&](uint32_t taker) {
-    const uint32_t index = n_sharing / 2;
-    return uniform(model.stretches[index][taker * model.n_stretches[index] / n_takers]);
-  };
+  const uint32_t n_each = part.n_tiles / n_takers, n_more = part.n_tiles % n_takers;
+  const auto begin_of = [&](uint32_t taker) { return uniform(part.state_begins[taker * n_each + min(taker, n_more)]); };
   const uint32_t begin = begin_of(number), n_tiles = begin_of(number + 1) - begin;
   const uint32_t n_blocks = (n_tiles + kProductTiles - 1) / kProductTiles;
   const uint32_t n_stages = R::kStages / (kWarpgroups / n_sharing), first_stage = ring * n_stages;
@@ -134,42 +224,58 @@ __device__ __forceinline__ void score_part(const Part &part) {
   }
   __syncthreads();
 
-  // One thread of a ring's readers fills it, a stage or two behind the reader, so that others have left it too.
-  const uint32_t behind = n_stages > 4 ? 2 : 1;
-  const auto *const model_bytes = reinterpret_cast<const unsigned char *>(model.fragments) + size_t{begin} * R::kTileBytes;
-  Place filling;
-  const auto fill = [&](uint32_t block) {
-    if (block < n_blocks && threadIdx.x % (n_sharing * kGroupThreads) == 0) {
-      const uint32_t stage = first_stage + filling.slot, n_bytes = tiles_of(block) * R::kTileBytes;
-      barrier_wait(&empty[stage], filling.odd ^ 1);
-      barrier_expect(&full[stage], n_bytes);
-      copy_bulk(memory + stage * R::kStageBytes, model_bytes + size_t{block} * R::kStageBytes, n_bytes, &full[stage]);
-    }
-    __syncwarp();
-    filling.next(n_stages);
+  // One thread of those that share a ring fills it: a block late if warpgroups share it, so that all have left the place.
+  const uint32_t behind = n_sharing > 1 ? 1 : 0;
+  unsigned char *const ring_infos = memory + R::kInfoAt + (first_stage + ring) * kInfoBytes;
+  const auto *const model_bytes = reinterpret_cast<const unsigned char *>(part.fragments) + size_t{begin} * R::kTileBytes;
+  const TileInfo *const model_infos = part.infos + begin;
+  const bool fills = threadIdx.x % (n_sharing * kGroupThreads) == 0;
+  const auto fill = [&](uint32_t block, uint32_t slot, uint32_t info) {
+    const uint32_t stage = first_stage + slot, n = tiles_of(block);
+    barrier_expect(&full[stage], n * (R::kTileBytes + uint32_t(sizeof(TileInfo))));
+    copy_bulk(memory + stage * R::kStageBytes, model_bytes + size_t{block} * R::kStageBytes, n * R::kTileBytes, &full[stage]);
+    copy_bulk(ring_infos + info * kInfoBytes, model_infos + size_t{block} * kProductTiles, n * uint32_t(sizeof(TileInfo)),
+              &full[stage]);
   };
-  for (uint32_t block = 0; block < n_stages; ++block) fill(block);
+  for (uint32_t block = 0; fills && block < min(n_stages, n_blocks); ++block) fill(block, block, block);
+  __syncwarp();
 
   RowFragments<kSteps, 1> fragments;
-  fragments.load(model, rows, first_row);
-  RowLogSums<1> mixture;
-  mixture.clear();
+  fragments.load(part.dims, part.n_dims, rows, first_row);
+  const uint32_t row = first_row + threadIdx.x % 2 * 8 + threadIdx.x % kWarp / 4;
+  const Scores scores = {rows.scores + size_t{row} * rows.n_states, row < rows.n_rows, rows.add};
+  Mixture mixture;
   Place place;
+  uint32_t info = 0;
   for (uint32_t block = 0; block < n_blocks; ++block) {
-    if (block >= behind) fill(block - behind + n_stages);
     const uint32_t stage = first_stage + place.slot;
-    const unsigned char *const tiles = memory + stage * R::kStageBytes;
+    const auto *const infos = reinterpret_cast<const TileInfo *>(ring_infos + info * kInfoBytes);
     barrier_wait(&full[stage], place.odd);
+    float d[kProductTiles][4];
     if (group_row < rows.n_rows) {
-      float d[kProductTiles][4];
-      start_products<kSteps, kHalved>(d, fragments, shared_address(tiles));
+      start_products<kSteps, kHalved>(d, fragments, shared_address(memory + stage * R::kStageBytes));
       wait_products(d);
-      if (first_row < rows.n_rows)
-        mix_tiles<kSteps, kHalved>(d, tiles, tiles_of(block), fragments.inverse_scale, rows, first_row, mixture);
     }
     __syncwarp();
     if (threadIdx.x % kWarp == 0) barrier_arrive(&empty[stage]);
+    if (fills && block >= behind && block - behind + n_stages < n_blocks) {
+      Place left = place;
+      if (behind > 0) left.back(n_stages);
+      barrier_wait(&empty[first_stage + left.slot], left.odd);
+      const uint32_t next_info = info + n_stages - behind;
+      fill(block - behind + n_stages, left.slot, next_info > n_stages ? next_info - n_stages - 1 : next_info);
+    }
+    __syncwarp();
+    if (first_row < rows.n_rows) {
+      const float(&scale)[2] = fragments.inverse_scale[0];
+      if (n_turns == 1) {
+        mix_tiles<false>(d, infos, tiles_of(block), scale, 1, 0, scores, mixture);
+      } else {
+        mix_tiles<true>(d, infos, tiles_of(block), scale, n_turns, turn, scores, mixture);
+      }
+    }
     place.next(n_stages);
+    info = info < n_stages ? info + 1 : 0;
   }
 }
 
@@ -182,9 +288,9 @@ __global__ void __launch_bounds__(kThreads, 1) diagonal_wgmma_kernel(const __gri
   if (blockIdx.y >= part.n_row_blocks) return;
   if constexpr (kSteps > 0) {
     score_part<kSteps, kHalved>(part);
-  } else if (part.model.n_steps == 4) {
+  } else if (part.n_steps == 4) {
     score_part<4, kHalved>(part);
-  } else if (part.model.n_steps == 9) {
+  } else if (part.n_steps == 9) {
     score_part<9, kHalved>(part);
   } else {
     score_part<10, kHalved>(part);
@@ -215,23 +321,39 @@ template <bool kHalved>
 void launch_all(const DiagonalJob *jobs, uint32_t n_jobs, uint32_t n_multiprocessors, cudaStream_t stream) {
   Parts parts{};
   parts.n = n_jobs;
-  uint64_t work[kMostModels] = {}, all_work = 0;
+  std::vector<uint64_t> work;
   uint32_t n_row_blocks = 1, n_steps = jobs[0].model->n_steps;
   for (uint32_t i = 0; i < n_jobs; ++i) {
     const GmmRows &rows = jobs[i].rows;
+    const TensorModel &model = *jobs[i].model;
     const uint32_t n_groups = rows.n_rows <= 64 ? 1 : rows.n_rows <= 128 ? 2 : kWarpgroups;
-    const uint32_t n_sharing = std::max(n_groups, least_sharing<kHalved>(jobs[i].model->n_steps));
-    parts.of[i] = {*jobs[i].model, rows, n_sharing, (rows.n_rows + 64 * n_sharing - 1) / (64 * n_sharing), 0, 0};
-    work[i] = uint64_t{jobs[i].n_tiles} * n_sharing;
-    all_work += work[i];
+    const uint32_t n_sharing = std::max(n_groups, least_sharing<kHalved>(model.n_steps)), n_warps = 4 * n_sharing;
+    // In turn only where a block of tiles has several states.
+    uint32_t n_turns = jobs[i].n_tiles <= rows.n_states * kProductTiles / 2 ? n_warps : 1;
+    while (n_turns > 1 && n_warps / n_turns * 16 < rows.n_rows) n_turns /= 2;
+    const uint32_t block_rows = n_warps / n_turns * 16;
+    parts.of[i] = {model.fragments,
+                   model.tiles,
+                   model.dims,
+                   model.state_begins,
+                   model.n_dims,
+                   model.n_steps,
+                   jobs[i].n_tiles,
+                   rows,
+                   n_sharing,
+                   n_turns,
+                   (rows.n_rows + block_rows - 1) / block_rows,
+                   0,
+                   0};
+    work.push_back(uint64_t{jobs[i].n_tiles} * n_sharing * parts.of[i].n_row_blocks);
     n_row_blocks = std::max(n_row_blocks, parts.of[i].n_row_blocks);
-    if (jobs[i].model->n_steps != n_steps) n_steps = 0;
+    if (model.n_steps != n_steps) n_steps = 0;
   }
+  const std::vector<uint32_t> shares = share_blocks(work, n_multiprocessors);
   uint32_t n_blocks = 0;
   for (uint32_t i = 0; i < n_jobs; ++i) {
-    parts.of[i].first_block = n_blocks;
-    parts.of[i].n_blocks = std::max<uint32_t>(1, static_cast<uint32_t>(n_multiprocessors * work[i] / all_work));
-    n_blocks += parts.of[i].n_blocks;
+    parts.of[i].first_block = n_blocks, parts.of[i].n_blocks = shares[i];
+    n_blocks += shares[i];
   }
   const dim3 grid(n_blocks, n_row_blocks);
   if (n_steps == 0) return launch<0, kHalved>(parts, grid, stream);

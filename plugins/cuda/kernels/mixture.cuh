@@ -29,6 +29,26 @@ __device__ __forceinline__ void log_sum_merge_quad(LogSum *sum) {
   sum->reference = top;
 }
 
+// Brings four sums of the 4 lanes of a quad together, of which lane q returns the q-th, with the bits of log_sum_merge_quad().
+// All lanes of the warp take part.
+__device__ __forceinline__ LogSum log_sum_merge_four(const LogSum (&of)[4]) {
+  const bool odd = threadIdx.x % 2 != 0, high = threadIdx.x % 4 >= 2;
+  const auto chosen = [](bool second, LogSum a, LogSum b) {
+    return LogSum{second ? b.reference : a.reference, second ? b.sum : a.sum};
+  };
+  const auto from = [](LogSum sum, int distance) {
+    return LogSum{__shfl_xor_sync(0xffffffffu, sum.reference, distance), __shfl_xor_sync(0xffffffffu, sum.sum, distance)};
+  };
+  const LogSum low[2] = {chosen(odd, of[0], of[1]), chosen(odd, of[1], of[0])};
+  const LogSum up[2] = {chosen(odd, of[2], of[3]), chosen(odd, of[3], of[2])};
+  // A lane sends to its neighbour what the neighbour returns.
+  const LogSum own = chosen(high, low[0], up[0]), one = from(chosen(high, low[1], up[1]), 1),
+               two = from(chosen(high, up[0], low[0]), 2), three = from(chosen(high, up[1], low[1]), 3);
+  const float top = fmaxf(fmaxf(own.reference, one.reference), fmaxf(two.reference, three.reference));
+  const auto scaled = [&](LogSum sum) { return __fmul_rn(sum.sum, fast_exp2(sum.reference - top)); };
+  return {top, (scaled(own) + scaled(one)) + (scaled(two) + scaled(three))};
+}
+
 __device__ __forceinline__ void put(const GmmRows &rows, uint32_t row, uint32_t state, float score) {
   put_score(rows.scores + size_t{row} * rows.n_states + state, score, rows.add);
 }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "core/base/error.h"
@@ -35,15 +36,34 @@ class TensorModel {
 
   const asr_acoustic_view &view() const { return *view_.get(); }
   std::vector<float> score(const float *features, uint32_t n_rows) {
-    const uint32_t n_dims = view().n_dims, n_states = view().n_states;
-    const DeviceArray<float> rows(device_.context(), std::vector<float>(features, features + n_rows * n_dims));
-    std::vector<float> scores(size_t{n_rows} * n_states, NAN);
-    const DeviceArray<float> on_device(device_.context(), scores);
-    tensor_->score(rows, n_rows, n_dims, on_device, n_states, 0);
-    device_.compute().read(on_device, 0, scores.data(), scores.size());
-    device_.compute().finish();
-    return scores;
+    Rows rows(*this, features, n_rows);
+    GmmTensor::score(device_, {rows.job()});
+    return rows.scores();
   }
+
+  // Rows of a model on the device.
+  class Rows {
+   public:
+    Rows(TensorModel &model, const float *features, uint32_t n_rows)
+        : model_(model),
+          n_rows_(n_rows),
+          features_(model.device_.context(), std::vector<float>(features, features + n_rows * model.view().n_dims)),
+          scores_(model.device_.context(), std::vector<float>(size_t{n_rows} * model.view().n_states, NAN)) {}
+    GmmTensor::Job job() {
+      return {&*model_.tensor_, &features_, n_rows_, model_.view().n_dims, &scores_, model_.view().n_states, 0};
+    }
+    std::vector<float> scores() {
+      std::vector<float> scores(scores_.size());
+      model_.device_.compute().read(scores_, 0, scores.data(), scores.size());
+      model_.device_.compute().finish();
+      return scores;
+    }
+
+   private:
+    TensorModel &model_;
+    const uint32_t n_rows_;
+    const DeviceArray<float> features_, scores_;
+  };
 
  private:
   Device &device_;
@@ -85,6 +105,40 @@ TEST_F(GmmTensorTest, Diagonal) {
   options.max_gaussians = 12;
   options.stream_dims = {33};
   expect_near(TensorKind::kPlainMma, options, 21);
+}
+
+// Models of unlike sizes and rows in one launch have the bits that they have alone.
+TEST_F(GmmTensorTest, SeveralDiagonalModels) {
+  std::vector<std::unique_ptr<TensorModel>> models;
+  std::vector<std::unique_ptr<TensorModel::Rows>> rows;
+  std::vector<std::vector<float>> alone;
+  std::vector<GmmTensor::Job> jobs;
+  for (uint32_t i = 0; i < 4; ++i) {
+    reference::RandomGmm options;
+    options.n_states = 1 + 4 * i;
+    options.max_gaussians = 20 - 6 * i;
+    options.stream_dims = {i == 3 ? 12u : 33u};
+    options.seed = i;
+    const uint32_t n_rows = 1 + 9 * i;
+    const std::vector<float> features = reference::random_features(options, n_rows);
+    models.push_back(std::make_unique<TensorModel>(*device_, TensorKind::kPlainMma, options));
+    alone.push_back(models.back()->score(features.data(), n_rows));
+    rows.push_back(std::make_unique<TensorModel::Rows>(*models.back(), features.data(), n_rows));
+    jobs.push_back(rows.back()->job());
+  }
+  GmmTensor::score(*device_, jobs);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const std::vector<float> together = rows[i]->scores();
+    ASSERT_EQ(std::memcmp(together.data(), alone[i].data(), together.size() * sizeof(float)), 0) << "model " << i;
+  }
+}
+
+TEST(ShareBlocks, GivesEachModelItsPart) {
+  EXPECT_EQ(share_blocks({7}, 132), (std::vector<uint32_t>{132}));
+  EXPECT_EQ(share_blocks({10, 10, 10, 10}, 10), (std::vector<uint32_t>{3, 3, 2, 2}));
+  EXPECT_EQ(share_blocks({1000, 1, 1}, 10), (std::vector<uint32_t>{8, 1, 1}));
+  EXPECT_EQ(share_blocks({5, 5, 5}, 2), (std::vector<uint32_t>{1, 1, 1}));
+  EXPECT_EQ(state_begins({0, 2, 3, 6}), (std::vector<uint32_t>{0, 0, 2, 3, 3, 3, 6}));
 }
 
 TEST_F(GmmTensorTest, Full) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel of the extension "fusion"; plugins/common/kernels/fuse.h has the equations. A work-group has a part of a row.
+//   -D MOST=...: terms of a job, at most
 #include "plugins/common/kernels/fuse.h"
 
 #define SCORES(n)                                                                                                             \
@@ -11,10 +12,17 @@
 // `to`: score buffer of the results, which may be one of the models', m00 to m37.
 __kernel void fuse(__global const FuseRow *rows, __global const FuseJob *jobs, __global const FuseTerm *terms, uint n_states,
                    __global float *to, SCORES(0), SCORES(1), SCORES(2), SCORES(3)) {
-  __global const float *const models[] = {NAMES(0), NAMES(1), NAMES(2), NAMES(3)};
-  const uint state = get_global_id(0);
+  __local FuseTerms of_row;
+  const uint state = get_global_id(0), thread = get_local_id(0);
   const FuseRow row = rows[get_group_id(1)];
+  const FuseJob job = jobs[row.job];
+  if (thread < job.n_terms) {
+    __global const float *const models[] = {NAMES(0), NAMES(1), NAMES(2), NAMES(3)};
+    const FuseTerm term = terms[job.first_term + thread];
+    fuse_set_term(&of_row, thread, term, models[term.model], n_states, row.number);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
   if (state >= n_states) return;
-  const float score = fused_score(jobs + row.job, terms, models, n_states, row.number, state);
-  to[(size_t)(jobs[row.job].first_row + row.number) * n_states + state] = score;
+  const float score = fused_score(&of_row, job.n_terms, job.rule, job.weight, state, MOST);
+  to[(size_t)(job.first_row + row.number) * n_states + state] = score;
 }

@@ -6,9 +6,9 @@
 // A warp owns 16 or 32 rows, whose fragments stay in its registers, and takes one tile of 8 Gaussians after the other.
 // The next tile is loaded while this one is multiplied. Their log-sum-exp stays in registers, too, and leaves them once
 // a state. n_warps warps with different rows share a stretch of tiles, which the first of them brings into the L1
-// cache. No local memory, no barriers. Floors as in the CUDA back end's kernel of this name: 5000 x 256 x 36, 8 rows:
-// 87 us (memory); 256: 225 us (mma).
-//   -D STEPS=4, 9 or 10: of 8 values of k, GROUP_SIZE=..., TILES=..., TENSOR_PTX=...
+// cache. No local memory, no barriers. Up to MODELS models share a launch, in which each has work-groups of its own.
+// Floors as in the CUDA back end's kernel of this name: 5000 x 256 x 36, 8 rows: 87 us (memory); 256: 225 us (mma).
+//   -D MODELS=1 or 12, STEPS=4, 9 or 10: steps of 8 values of k, GROUP_SIZE=..., TILES=..., TENSOR_PTX=...
 #include "plugins/common/ocl/kernels/tensor.h"
 
 #define PAIRS (STEPS / 2)
@@ -87,16 +87,62 @@ static inline void score_tile(Shown shown, const Tile *tile, const RowFragments 
   add_scores(mixture, d, rows->inverse_scale, tile->constants);
 }
 
-// Computes scores[row][state]. Warps that share stretch i have the tiles stretches[i] ... stretches[i + 1] - 1.
-__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_diagonal_tensor(
-    __global const uint *restrict tiles, __global const uint *restrict stretches, uint n_warps,
-    __global const float *restrict features, uint n_rows, uint n_features, __global const TensorDim *restrict dims, uint n_dims,
-    __global float *restrict scores, uint n_states, uint add) {
+// A model and its part of a launch has numbers, {n_rows, n_features, n_dims, n_states, n_tiles, n_warps + 16 add, first_group,
+// n_groups}, and arrays. A model that is not there has a first group beyond all others. `begins` has the tiles at which
+// stretches begin, if there is one model; of many, for each tile that with which its state begins, and the end.
+#define NUMBERS(m) uint8 of##m
+#if MODELS == 1
+#define RESTRICT restrict
+#else
+#define RESTRICT
+#endif
+#define ARRAYS(m)                                                                                                              \
+  __global const uint *RESTRICT tiles##m, __global const uint *RESTRICT begins##m, __global const TensorDim *RESTRICT dims##m, \
+      __global const float *RESTRICT features##m, __global float *RESTRICT scores##m
+#define CHOOSE(m)                                                                                                 \
+  if (get_group_id(0) >= of##m.s6) {                                                                              \
+    of = of##m, tiles = tiles##m, begins = begins##m, dims = dims##m, features = features##m, scores = scores##m; \
+  }
+#if MODELS == 1
+#define ALL_NUMBERS NUMBERS(0)
+#define ALL_ARRAYS ARRAYS(0)
+#define CHOOSE_OTHERS
+#else
+#define ALL_NUMBERS                                                                                                       \
+  NUMBERS(0), NUMBERS(1), NUMBERS(2), NUMBERS(3), NUMBERS(4), NUMBERS(5), NUMBERS(6), NUMBERS(7), NUMBERS(8), NUMBERS(9), \
+      NUMBERS(10), NUMBERS(11)
+#define ALL_ARRAYS                                                                                                          \
+  ARRAYS(0), ARRAYS(1), ARRAYS(2), ARRAYS(3), ARRAYS(4), ARRAYS(5), ARRAYS(6), ARRAYS(7), ARRAYS(8), ARRAYS(9), ARRAYS(10), \
+      ARRAYS(11)
+#define CHOOSE_OTHERS \
+  CHOOSE(1) CHOOSE(2) CHOOSE(3) CHOOSE(4) CHOOSE(5) CHOOSE(6) CHOOSE(7) CHOOSE(8) CHOOSE(9) CHOOSE(10) CHOOSE(11)
+#endif
+
+// The tile at which stretch `number` of n begins.
+static inline uint begin_of(__global const uint *begins, uint n_tiles, uint number, uint n) {
+#if MODELS == 1
+  return begins[number];
+#else
+  return begins[number * (n_tiles / n) + min(number, n_tiles % n)];
+#endif
+}
+
+// Computes scores[row][state].
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_diagonal_tensor(ALL_NUMBERS, ALL_ARRAYS) {
   DECLARE_SHOWN(shown);
-  const uint warp = get_local_id(0) / WARP, number = warp / n_warps * get_num_groups(0) + get_group_id(0);
+  uint8 of = of0;
+  __global const uint *tiles = tiles0, *begins = begins0;
+  __global const TensorDim *dims = dims0;
+  __global const float *features = features0;
+  __global float *scores = scores0;
+  CHOOSE_OTHERS
+  const uint n_rows = of.s0, n_features = of.s1, n_dims = of.s2, n_states = of.s3, n_tiles = of.s4;
+  const uint n_warps = of.s5 % 16, add = of.s5 / 16, group = get_group_id(0) - of.s6, n_groups = of.s7;
+  const uint warp = get_local_id(0) / WARP, number = warp / n_warps * n_groups + group;
   const uint first_row = (get_group_id(1) * n_warps + warp % n_warps) * 16 * TILES;
-  const uint begin = stretches[number], end = stretches[number + 1];
+  const uint n_stretches = GROUP_SIZE / WARP / n_warps * n_groups;
   if (TENSOR_PTX && first_row >= n_rows) return;
+  const uint begin = begin_of(begins, n_tiles, number, n_stretches), end = begin_of(begins, n_tiles, number + 1, n_stretches);
   RowFragments rows;
   UNROLL for (uint i = 0; i < 2 * TILES; ++i) {
     const uint row = min(first_row + 8 * i + warp_lane() / 4, n_rows - 1);
