@@ -15,7 +15,7 @@ uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
 constexpr uint32_t kLeastCapability = 8;
 constexpr uint32_t kDiagonalWarps = 16, kExpandedWarps = 8;  // warps of a compute unit at once
-constexpr uint32_t kMostModels = 12;                         // models of a launch
+constexpr size_t kMostModels = 12;                           // models of a launch
 constexpr uint32_t kRowStepWords = 256;                      // words of 16 rows and 16 values of k
 constexpr uint32_t kExpandWarps = 8, kExpandGroup = 256;     // shape of kernels/gmm_expand.cl, warps of 32
 
@@ -35,7 +35,7 @@ std::string options_of(const TensorTarget &target, uint32_t size) {
 // many: for up to kMostModels models.
 Kernel diagonal_kernel(Device &device, const TensorTarget &target, uint32_t n_steps, uint32_t tiles, bool many) {
   const std::string options = options_of(target, group_size(target)) +
-                              format(" -DTILES=%u -DSTEPS=%u -DMODELS=%u", tiles, n_steps, many ? kMostModels : 1);
+                              format(" -DTILES=%u -DSTEPS=%u -DMODELS=%zu", tiles, n_steps, many ? kMostModels : 1);
   return device.program(kernel_gmm_diagonal_tensor, options).kernel("gmm_diagonal_tensor");
 }
 
@@ -159,9 +159,7 @@ void GmmTensor::score_expanded(const Job &job) {
   device_.launch(kernel, {n_groups, ceil_div(job.n_rows, shape.warps * shape.tiles_of_16_rows * 16)}, {group_size(target_)});
 }
 
-// Jobs have the same kernel; work-groups are shared out by the tiles and rows. Where warps share a stretch, models
-// have as many work-groups together as one after the other: a short stretch stays in the L1 cache, however far warps drift
-// apart.
+// Jobs have the same kernel; work-groups are shared out by the tiles and rows.
 void GmmTensor::score_diagonal(Device &device, const Job *jobs, size_t n_jobs) {
   GmmTensor &first = *jobs[0].tensor;
   const TensorTarget &target = first.target_;
@@ -173,9 +171,7 @@ void GmmTensor::score_diagonal(Device &device, const Job *jobs, size_t n_jobs) {
     work.push_back(uint64_t{jobs[i].tensor->n_tiles_} * n_warps * n_blocks);
     n_row_blocks = std::max(n_row_blocks, n_blocks);
   }
-  const bool is_shared = first.shape_of(jobs[0].n_rows).warps > 1;
-  const auto n_at_once = device.facts().n_compute_units * kDiagonalWarps / target.group_warps;
-  const std::vector<uint32_t> shares = share_blocks(work, n_at_once * (is_shared ? static_cast<uint32_t>(n_jobs) : 1));
+  const std::vector<uint32_t> shares = share_blocks(work, device.facts().n_compute_units * kDiagonalWarps / target.group_warps);
   const Kernel &kernel = first.kernel_of(tiles, n_jobs > 1);
   const size_t n_models = n_jobs > 1 ? kMostModels : 1;
   uint32_t n_groups = 0;
@@ -204,7 +200,8 @@ void GmmTensor::score_diagonal(Device &device, const Job *jobs, size_t n_jobs) {
 }
 
 void GmmTensor::score(Device &device, const std::vector<Job> &jobs) {
-  // By what kernels are compiled for, and whether warps share a stretch.
+  // By what kernels are compiled for, and whether warps share a stretch. Such models have a launch each: stretches of
+  // several models at once are too long for the L1 cache once warps drift apart.
   std::map<std::tuple<uint32_t, uint32_t, bool>, std::vector<Job>> diagonal;
   for (const Job &job : jobs) {
     const TensorShape shape = job.tensor->shape_of(job.n_rows);
@@ -215,8 +212,9 @@ void GmmTensor::score(Device &device, const std::vector<Job> &jobs) {
     }
   }
   for (const auto &[kind, list] : diagonal) {
-    for (size_t i = 0; i < list.size(); i += kMostModels) {
-      score_diagonal(device, list.data() + i, std::min<size_t>(kMostModels, list.size() - i));
+    const size_t most = std::get<2>(kind) ? 1 : kMostModels;
+    for (size_t i = 0; i < list.size(); i += most) {
+      score_diagonal(device, list.data() + i, std::min(most, list.size() - i));
     }
   }
 }
