@@ -20,11 +20,13 @@ exported=$(nm -D --defined-only "$work/built/libsenone_plain.so" | awk '{ print 
 
 export SENONE_PLUGIN_PATH=$work/built
 "$work/senone/bin/senone" devices | grep '^plain:0 ' >/dev/null || fail "senone devices does not list plain:0"
+unset GTEST_OUTPUT  # these are not the results of the test `conformance`
 "$conformance" --gtest_filter='*_plain_0' >"$work/cases" 2>&1 || { tail -n 50 "$work/cases"; fail "conformance"; }
 passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$work/cases")
 ((passed >= 45)) || fail "only ${passed:-0} cases passed"
 lacks='makes no lattices|makes no pieces of lattices|cannot tell what paths share|advances do not overlap|has no fused step'
 lacks+='|has no memory of its own|the host fuses the scores of this back end|it mixes all Gaussians|it computes MFCC only'
+lacks+='|the host sums the statistics of training'
 if grep '^plain:0: ' "$work/cases" | grep -vE "^plain:0: ($lacks)$"; then fail "cases are skipped for other reasons"; fi
 
 make_bundle "$work/senone/bin/senone"
