@@ -235,6 +235,10 @@ std::string summed_by(const train::DeviceSums *sums, std::vector<std::string> *w
   return sums->device_id() + ", then the host";
 }
 
+void print_warnings(const std::vector<std::string> &warnings) {
+  for (const std::string &warning : warnings) fprintf(stderr, "senone: warning: %s\n", warning.c_str());
+}
+
 void run_train_em(const TrainEmArguments &arguments) {
   check(arguments);
   const double start_s = wall_seconds();
@@ -266,7 +270,14 @@ void run_train_em(const TrainEmArguments &arguments) {
                                            print_round(report);
                                          }};
     train::Trainer trainer(device, set, graphs, data.rows(), data.utterances(), &pool, reports);
-    model = trainer.train(start, arguments.recipe, arguments.out);
+    try {
+      model = trainer.train(start, arguments.recipe, arguments.out);
+    } catch (...) {  // the device's first failure may explain this one
+      summed_by(trainer.device_sums(), &warnings);
+      progress.hide();
+      print_warnings(warnings);
+      throw;
+    }
     if (arguments.recipe.semi_tied) train::append_transform(trainer.transform(), &bundle.front_end);
     n_frames = trainer.n_rows();
     summer = summed_by(trainer.device_sums(), &warnings);
@@ -274,7 +285,7 @@ void run_train_em(const TrainEmArguments &arguments) {
     progress.update(-1, "writing " + arguments.out);
     write_bundle(arguments, bundle, model, &directory);
   }
-  for (const std::string &warning : warnings) fprintf(stderr, "senone: warning: %s\n", warning.c_str());
+  print_warnings(warnings);
   if (n_left_out > 0) {
     fprintf(stderr, "senone: warning: %zu pronunciations of %s have phones that the model lacks and were left out\n",
             n_left_out, arguments.lexicon.c_str());

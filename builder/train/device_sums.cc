@@ -2,6 +2,7 @@
 #include "builder/train/device_sums.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "builder/train/densities.h"
@@ -173,6 +174,10 @@ bool DeviceSums::sum(const TrainingRows &rows, const MixtureModel &model, const 
     } catch (const Error &error) {
       if (error.code() == ASR_BAD_FILE) throw;  // of a covariance, on any device
       failure_ = error.what();
+    } catch (const std::bad_alloc &) {  // the host's own sums need less memory
+      failure_ = "out of memory";
+    }
+    if (!failure_.empty()) {
       resident_.clear();
       break;
     }

@@ -104,6 +104,7 @@ void Trainer::split_all(uint32_t n_gaussians, MixtureModel *model) const {
 }
 
 void Trainer::align(const AcousticModel &model, const Recipe &recipe) {
+  if (device_sums_) device_sums_->forget_rows();  // the search needs the memory
   const ForcedAligner aligner(device_, model, recipe.beam, recipe.lattice_beam);
   std::vector<std::vector<StateShare>> shares(utterances_.size());
   left_out_.clear();

@@ -66,7 +66,7 @@ typedef struct asr_backend_statistics_api {
 
   /* [async] Adds shares to the sums, after those of earlier calls. The shares of sum i are shares[share_begin[i]] to
    * shares[share_begin[i + 1] - 1], in this order. A Gaussian's share in a row is the row's share times T1's; below 1e-10
-   * it is 0. A row whose density is 0 has no share in any Gaussian. */
+   * it is 0. A row whose density is 0 has no share in any Gaussian. After a failure only sums_end is allowed. */
   asr_status (*add)(asr_backend_device *, asr_backend_sums *, const asr_backend_rows *, const asr_row_share *shares,
                     const uint64_t *share_begin);
 

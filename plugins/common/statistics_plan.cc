@@ -96,7 +96,10 @@ void SumsPlan::add(const asr_mixture_view &view) {
     fail(ASR_INVALID_ARGUMENT, "sums_begin: a mixture of %u Gaussians is too large", view.n_gaussians);
   }
   dims.insert(dims.end(), view.dims, view.dims + view.n_dims);
-  for (uint32_t i = 0; i < view.n_dims; ++i) n_row_dims = std::max(n_row_dims, view.dims[i] + 1);
+  for (uint32_t i = 0; i < view.n_dims; ++i) {
+    if (view.dims[i] == UINT32_MAX) fail(ASR_INVALID_ARGUMENT, "sums_begin: no row has feature %u", view.dims[i]);
+    n_row_dims = std::max(n_row_dims, view.dims[i] + 1);
+  }
   const auto place = [&](uint64_t size) {
     n_parameters += size;
     return n_parameters - size;
