@@ -205,7 +205,7 @@ __device__ __forceinline__ void score_part(const Part &part) {
   const GmmRows &rows = part.rows;
   const uint32_t n_sharing = part.n_sharing, n_turns = part.n_turns;
   const uint32_t warp = uniform(threadIdx.x / kWarp), group = warp / 4, ring = group / n_sharing;
-  // Of the warps that share a ring, n_turns have the same 16 rows.
+  // n_turns of the warps that share a ring have the same 16 rows.
   const uint32_t sharing_warp = warp % (4 * n_sharing), n_sets = 4 * n_sharing / n_turns;
   const uint32_t group_row = (blockIdx.y * n_sets + (sharing_warp & ~3u) / n_turns) * 16,
                  first_row = (blockIdx.y * n_sets + sharing_warp / n_turns) * 16, turn = sharing_warp % n_turns;
