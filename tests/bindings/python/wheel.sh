@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# wheel.sh SOURCE MAKE_TONE_BUNDLE runs `pip install ./bindings/python` in a clean virtual environment. Then it runs
-# five lines of Python there, with the library and the plugins of the wheel. Skipped if PyPI cannot be reached.
+# wheel.sh SOURCE MAKE_TONE_BUNDLE BUILD BUILD_TYPE runs `pip install ./bindings/python` in a clean virtual environment. Then it
+# runs five lines of Python there, with the library and the plugins of the wheel. The wheel's build has the flags of BUILD, of type
+# BUILD_TYPE, and lies beside it, so that ccache has its objects. Skipped if PyPI cannot be reached.
 set -euo pipefail
-source=$1 make_tone_bundle=$2
+source=$1 make_tone_bundle=$2 flags=$3/tests/same_flags.cmake build_type=$4
 skip() { echo "skipped: $*"; exit 77; }
 fail() { echo "wheel.sh: $*" >&2; exit 1; }
 command -v python3 >/dev/null || skip "python3 is missing; ./dev setup test installs it"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+build=$3-wheel-$$ work=$(mktemp -d)
+trap 'rm -rf "$work" "$build"' EXIT
 python3 -m venv "$work/venv" >"$work/log" 2>&1 || skip "python3 -m venv does not work; ./dev setup test installs python3-venv"
 "$work/venv/bin/pip" -q download --no-deps -d "$work" scikit-build-core numpy >"$work/log" 2>&1 || skip "PyPI cannot be reached"
 
-if command -v ccache >/dev/null; then export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
-"$work/venv/bin/pip" install --config-settings=build-dir="$work/build" "$source/bindings/python" >"$work/log" 2>&1 ||
+"$work/venv/bin/pip" install --config-settings=build-dir="$build" --config-settings=cmake.args="-C$flags" \
+  --config-settings=cmake.build-type="$build_type" "$source/bindings/python" >"$work/log" 2>&1 ||
   { tail -n 40 "$work/log"; fail "pip install failed"; }
 package=$(cd / && "$work/venv/bin/python" -c 'import senone, pathlib; print(pathlib.Path(senone.__file__).parent)')
 (cd "$package" && find . -name '*.so*' -o -name py.typed -o -name LICENSE | sort)
