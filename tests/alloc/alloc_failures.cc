@@ -3,7 +3,7 @@
 // abort, every stream must end, and the engine must work afterwards. A child process tries one point after another. If it
 // aborts, the failure is counted and the next child goes on behind that point.
 //
-//   alloc_failures [--all] [--verbose] [--malloc]    without --all only as many points as take a minute
+//   alloc_failures [--all] [--verbose] [--malloc] [--only NAME]    without --all only as many points as take a minute
 #include <execinfo.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -420,7 +420,8 @@ bool ends_well(const char *what, void (*action)()) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-int run(bool all) {
+// Tries the scenarios whose names contain `only`.
+int run(bool all, const char *only) {
   void *const shared = mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return 2;
   g_report = new (shared) Report;
@@ -429,6 +430,7 @@ int run(bool all) {
                            ends_well("an exception out of std::call_once without memory", throw_out_of_call_once);
   Totals totals;
   for (const Scenario &scenario : kScenarios) {
+    if (strstr(scenario.name, only) == nullptr) continue;
     for (const Threads threads : {Threads::kLibrary, Threads::kCaller}) {
       for (const long n_more : {0L, kAllMore}) {
         const bool is_whole = scenario.begins_together && threads == Threads::kLibrary && n_more == 0 && !kIsSanitized;
@@ -447,12 +449,14 @@ int run(bool all) {
 
 int main(int argc, char **argv) {
   bool all = false;
+  const char *only = "";
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--all") == 0) all = true;
     if (strcmp(argv[i], "--verbose") == 0) asr::test::g_verbose = true;
     if (strcmp(argv[i], "--malloc") == 0) asr::test::g_with_malloc = true;
+    if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) only = argv[++i];
   }
   if (asr::test::g_with_malloc) asr::test::include_malloc();
   setenv("SENONE_PLUGIN_PATH", SENONE_BUILD_DIR "/tests/faulty", 1);
-  return asr::test::run(all);
+  return asr::test::run(all, only);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -46,11 +47,14 @@ int note_loader(dl_phdr_info *object, size_t, void *) {
   return 1;
 }
 
+// Sets errno as malloc does: pthread_create asserts it.
 [[maybe_unused]] bool malloc_fails(const void *caller) {
   if (!g_with_malloc || t_in_new) return false;
   const auto address = reinterpret_cast<uintptr_t>(caller);
-  if (address < g_loader_begin || address >= g_loader_end) return fails_now();
-  return is_concerned() && g_until_first < 0 && g_until_end > 0;
+  const bool is_loader = address >= g_loader_begin && address < g_loader_end;
+  const bool fails = is_loader ? is_concerned() && g_until_first < 0 && g_until_end > 0 : fails_now();
+  if (fails) errno = ENOMEM;
+  return fails;
 }
 
 void *from_malloc(size_t n) {
