@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/base/error.h"
 #include "plugins/common/ocl/kernels.h"
 
 namespace asr::ocl {
@@ -27,9 +28,9 @@ bool Signals::prepare() {
   const size_t local_bytes = std::max(2 * size_t{n_bands(numbers_)} * sizeof(double), row_bytes);
   if (local_bytes > device_.facts().local_bytes) return false;
   if (kernels_ == nullptr) {
-    const Program &program = device_.program(kernel_signal, "-D BANDS=" + std::to_string(n_bands(numbers_)) +
-                                                                " -D VALUES=" + std::to_string(n_values(numbers_)) +
-                                                                " -D DIMS=" + std::to_string(numbers_.n_dims));
+    std::string options = format("-D BANDS=%u -D VALUES=%u -D DIMS=%u", n_bands(numbers_), n_values(numbers_), numbers_.n_dims);
+    if (device_.facts().is_cpu) options += " -cl-opt-disable";  // CPUs' compilers take seconds otherwise, for each front end
+    const Program &program = device_.program(kernel_signal, options);
     kernels_ = std::make_unique<Kernels>(Kernels{program.kernel("signal_frames"), program.kernel("signal_rows")});
   }
   return true;
