@@ -34,6 +34,7 @@ class PinnedTable {
   }
 
   Array &array() { return array_; }
+  void release() noexcept { array_.release(); }  // frees the device's memory
 
  private:
   typename Runtime::template PinnedArray<T> host_;

@@ -258,12 +258,17 @@ class DeviceSlots {
     return guard_on(device, [&](Device &d) { *serves = Platform::Statistics::serves(d.device) ? 1 : 0; });
   }
 
-  // Runs a slot's body on the device's statistics.
+  // Runs a slot's body on the device's statistics, which keep no memory of launches after a failure.
   template <typename Body>
   static asr_status guard_statistics(asr_backend_device *device, Body &&body) noexcept {
     return guard_on(device, [&](Device &d) {
       if (!d.statistics) d.statistics = std::make_unique<typename Platform::Statistics>(d.device);
-      body(*d.statistics);
+      try {
+        body(*d.statistics);
+      } catch (...) {
+        d.statistics->release();
+        throw;
+      }
     });
   }
 
@@ -287,6 +292,7 @@ class DeviceSlots {
   static void sums_end(asr_backend_sums *sums) {
     if (sums == nullptr) return;
     use(*of(sums).device);
+    of(sums).device->statistics->end(std::move(of(sums).sums));
     delete static_cast<Sums *>(sums);
   }
 

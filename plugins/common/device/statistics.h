@@ -62,7 +62,14 @@ class DeviceStatistics {
     sums->values.reserve(plan.n_values);
     device_.compute().clear(&sums->values, plan.n_values);
     device_.compute().finish();
+    ++n_sums_;
     return sums;
+  }
+
+  // Ends sums of begin(), and after the last ones frees the device's memory for launches.
+  void end(std::unique_ptr<Sums> sums) noexcept {
+    if (--n_sums_ == 0) release();
+    sums.reset();
   }
 
   void add(Sums *sums, const Rows &rows, const asr_row_share *shares, const uint64_t *share_begin) {
@@ -83,6 +90,12 @@ class DeviceStatistics {
 
   void read(const Sums &sums, double *values) {
     value_staging_.download(sums.values, {{values, sums.plan.n_values}}, device_.compute());
+  }
+
+  // Frees the device's memory for launches, up to 600 MB, which the next launch takes anew.
+  void release() noexcept {
+    jobs_.release(), share_tiles_.release(), element_tiles_.release(), shares_.release();
+    posteriors_.release(), log_likelihoods_.release();
   }
 
  protected:
@@ -125,6 +138,7 @@ class DeviceStatistics {
   Staging<Runtime> staging_;
   Staging<Runtime, double> value_staging_;
   typename Runtime::Event copied_;
+  size_t n_sums_ = 0;  // begun and not ended
 };
 
 }  // namespace asr
