@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeviceStatistics carries out the extension "statistics" on a device with memory of its own. Rows and sums stay on the
-// device; tables of shares go up through pinned memory, in launches whose posteriors have a bounded size. A back end's
-// Statistics is derived from it and launches the kernels of plugins/common/kernels/statistics.h.
+// device; tables of shares go up through pinned memory, in launches of bounded size and work. A back end's Statistics
+// is derived from it and launches the kernels of plugins/common/kernels/statistics.h.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +75,7 @@ class DeviceStatistics {
   void add(Sums *sums, const Rows &rows, const asr_row_share *shares, const uint64_t *share_begin) {
     check_shares(sums->plan, shares, share_begin, rows.n_rows, rows.n_dims);
     const auto converted = [](const asr_row_share &s) { return SumsShare{s.row, s.weight_row, s.share}; };
-    for (const SumsBatch &batch : cut_shares(sums->plan, share_begin, kMostPosteriors)) {
+    for (const SumsBatch &batch : cut_shares(sums->plan, share_begin, kMostOfLaunch)) {
       copied_.wait();
       jobs_.upload(batch.jobs, device_.compute());
       share_tiles_.upload(batch.share_tiles, device_.compute());
@@ -125,7 +125,10 @@ class DeviceStatistics {
   Array<double> posteriors_, log_likelihoods_;
 
  private:
-  static constexpr uint64_t kMostPosteriors = uint64_t{1} << 25;  // posteriors of a launch: 256 MiB
+  // 2^25 posteriors are 256 MiB. 2^35 operations take 0.3 s of a small GPU for graphics, which does 1e11 a second in
+  // double. Longer launches would keep other work waiting, and some drivers end them after seconds. An H100 takes 2 ms,
+  // far more than a launch costs. Diagonal models of 39 features have 430 operations a posterior: memory is their limit.
+  static constexpr SumsLimits kMostOfLaunch = {uint64_t{1} << 25, uint64_t{1} << 35};
 
   template <typename T>
   void load(const std::vector<T> &from, Array<T> *to) {
