@@ -11,7 +11,7 @@
 #include "plugins/common/kernels/fuse_types.h"
 #include "plugins/common/kernels/rounded.h"
 
-// With the names of those.
+// After the dialect, whose names the series use.
 #include "core/base/fused_series-inl.h"
 #ifdef __cplusplus
 namespace asr {
