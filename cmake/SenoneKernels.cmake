@@ -7,7 +7,7 @@ function(senone_embed_kernels target)
     get_filename_component(name ${file} NAME_WE)
     set(output ${CMAKE_CURRENT_BINARY_DIR}/kernel_${target}_${name}.cc)
     file(GLOB included CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/common/kernels/*
-         ${PROJECT_SOURCE_DIR}/plugins/common/ocl/kernels/*)
+         ${PROJECT_SOURCE_DIR}/plugins/common/ocl/kernels/* ${PROJECT_SOURCE_DIR}/core/base/*-inl.h)
     add_custom_command(OUTPUT ${output} DEPENDS ${file} ${included} ${SENONE_EMBED_SCRIPT} VERBATIM
                        COMMAND ${CMAKE_COMMAND} -DINPUT=${file} -DOUTPUT=${output} -DROOT=${PROJECT_SOURCE_DIR}
                                -P ${SENONE_EMBED_SCRIPT})

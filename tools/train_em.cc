@@ -227,16 +227,9 @@ void print_summary(const AcousticModel &model, const std::string &out, size_t n_
          summed_by.c_str());
 }
 
-// Returns who summed the statistics, and adds a warning if a device failed to.
-std::string summed_by(const train::DeviceSums *sums, std::vector<std::string> *warnings) {
-  if (sums == nullptr) return "the host";
-  if (sums->failure().empty()) return sums->device_id();
-  warnings->push_back(sums->failure() + "; the host summed the statistics from then on, with the same result");
-  return sums->device_id() + ", then the host";
-}
-
-void print_warnings(const std::vector<std::string> &warnings) {
-  for (const std::string &warning : warnings) fprintf(stderr, "senone: warning: %s\n", warning.c_str());
+std::string summed_by(const train::DeviceSums *sums) {
+  if (sums == nullptr || !sums->has_summed()) return "the host";
+  return sums->device_id() + (sums->failure().empty() ? "" : ", then the host");
 }
 
 void run_train_em(const TrainEmArguments &arguments) {
@@ -259,7 +252,6 @@ void run_train_em(const TrainEmArguments &arguments) {
   uint64_t n_frames = 0;
   size_t n_all = 0;
   std::string summer;
-  std::vector<std::string> warnings;
   {
     Progress progress("training");
     read_data(arguments, bundle, device, &progress, &data);
@@ -268,24 +260,20 @@ void run_train_em(const TrainEmArguments &arguments) {
                                          [&](const train::RoundReport &report) {
                                            progress.hide();
                                            print_round(report);
+                                         },
+                                         [&](const std::string &warning) {
+                                           progress.hide();
+                                           fprintf(stderr, "senone: warning: %s\n", warning.c_str());
                                          }};
     train::Trainer trainer(device, set, graphs, data.rows(), data.utterances(), &pool, reports);
-    try {
-      model = trainer.train(start, arguments.recipe, arguments.out);
-    } catch (...) {  // the device's first failure may explain this one
-      summed_by(trainer.device_sums(), &warnings);
-      progress.hide();
-      print_warnings(warnings);
-      throw;
-    }
+    model = trainer.train(start, arguments.recipe, arguments.out);
     if (arguments.recipe.semi_tied) train::append_transform(trainer.transform(), &bundle.front_end);
     n_frames = trainer.n_rows();
-    summer = summed_by(trainer.device_sums(), &warnings);
+    summer = summed_by(trainer.device_sums());
     for (const auto &[number, why] : trainer.left_out()) data.leave_out(data.utterances()[number].id, why);
     progress.update(-1, "writing " + arguments.out);
     write_bundle(arguments, bundle, model, &directory);
   }
-  print_warnings(warnings);
   if (n_left_out > 0) {
     fprintf(stderr, "senone: warning: %zu pronunciations of %s have phones that the model lacks and were left out\n",
             n_left_out, arguments.lexicon.c_str());

@@ -182,6 +182,7 @@ bool DeviceSums::sum(const TrainingRows &rows, const MixtureModel &model, const 
       break;
     }
     group.give(pool, take);
+    has_summed_ = has_summed_ || next == mixtures.size();
   }
   return failure_.empty();
 }

@@ -32,6 +32,7 @@ class DeviceSums {
   void forget_rows() { resident_.clear(); }
 
   const std::string &device_id() const { return device_.entry().id; }
+  bool has_summed() const { return has_summed_; }          // true once a call of sum() has succeeded
   const std::string &failure() const { return failure_; }  // why the device no longer sums; "" if it does
 
  private:
@@ -47,6 +48,7 @@ class DeviceSums {
   const asr_backend_statistics_api &api_;
   const uint64_t chunk_bytes_;
   std::vector<Rows> resident_;  // the first chunks
+  bool has_summed_ = false;
   std::string failure_;
 };
 

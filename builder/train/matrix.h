@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric matrices of covariances, as lower triangles by rows: element (r, c), c <= r, at r * (r + 1) / 2 + c.
+// Symmetric matrices of covariances, as lower triangles by rows (triangle_at() of core/base/cholesky.h).
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
+#include "core/base/cholesky.h"
+
 namespace asr::train {
 
-inline size_t triangle_at(size_t row, size_t column) { return row * (row + 1) / 2 + column; }
 inline size_t diagonal_at(size_t i) { return i * (i + 3) / 2; }
 
 // The inverse of L L', L being a factor of core/base/cholesky.h.

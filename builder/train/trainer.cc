@@ -84,15 +84,33 @@ void Trainer::run(const TrainingStep &step, const Recipe &recipe, const std::str
     report(1, "estimating");
     if (model->full && recipe.smooth_to_shared) estimate_.correlations = mean_correlations(*model);
     RoundReport result{step_, n_steps_, round, model->n_gaussians(), left_out_.size(), 0};
-    result.log_likelihood = em_round(rows_, estimate_, pool_, model) / static_cast<double>(rows_.n_used());
+    sum([&] { result.log_likelihood = em_round(rows_, estimate_, pool_, model) / static_cast<double>(rows_.n_used()); });
     reports_.round(result);
   }
+}
+
+// Runs work that sums statistics. A failure of the device is told even if the work fails, which it may explain.
+template <typename Work>
+void Trainer::sum(const Work &work) {
+  try {
+    work();
+  } catch (...) {
+    warn_of_device();
+    throw;
+  }
+  warn_of_device();
+}
+
+void Trainer::warn_of_device() {
+  if (!device_sums_ || device_sums_->failure().empty() || std::exchange(has_warned_, true)) return;
+  reports_.warning(device_sums_->failure() + "; the host sums the statistics from here on, with the same result");
 }
 
 // Rows, model and variance floor are converted to the new features.
 void Trainer::estimate_transform(const Recipe &recipe, MixtureModel *model) {
   report(1, "estimating the transform");
-  const std::vector<double> matrix = make_semi_tied(rows_, estimate_, pool_, model);
+  std::vector<double> matrix;
+  sum([&] { matrix = make_semi_tied(rows_, estimate_, pool_, model); });
   transform_ = transform_.empty() ? matrix : product(matrix, transform_, model->n_dims);
   rows_file_->transform(matrix, pool_);
   if (device_sums_) device_sums_->forget_rows();

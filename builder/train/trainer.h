@@ -35,6 +35,7 @@ struct RoundReport {
 struct TrainingReports {
   std::function<void(double fraction, const std::string &what)> progress;
   std::function<void(const RoundReport &)> round;
+  std::function<void(const std::string &)> warning;  // of a device that no longer sums, once
 };
 
 // Returns the number of Gaussians of the largest codebook.
@@ -64,6 +65,9 @@ class Trainer {
   MixtureModel first_model(const AcousticModel &start, const Recipe &recipe);
   void run(const TrainingStep &step, const Recipe &recipe, const std::string &source, MixtureModel *model);
   void estimate_transform(const Recipe &recipe, MixtureModel *model);
+  template <typename Work>
+  void sum(const Work &work);
+  void warn_of_device();
   void split_all(uint32_t n_gaussians, MixtureModel *model) const;
   void align(const AcousticModel &model, const Recipe &recipe);
   void align_in_equal_stretches();
@@ -86,6 +90,7 @@ class Trainer {
   std::vector<size_t> by_length_;
   std::map<size_t, std::string> left_out_;
   size_t step_ = 0, n_steps_ = 0;
+  bool has_warned_ = false;
 };
 
 }  // namespace asr::train

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/cholesky.h"
-
 namespace asr {
 namespace {
 
@@ -189,7 +187,7 @@ FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, const FmllrPr
     for (size_t i = 0; i < n_triangle; ++i) quadratic[i] += weight * prior.moments[i];
     for (uint32_t j = 0; j <= n; ++j) {
       const uint32_t r = std::max(d, j), c = std::min(d, j);
-      linear[j] += weight * prior.moments[size_t{r} * (r + 1) / 2 + c];
+      linear[j] += weight * prior.moments[triangle_at(r, c)];
     }
     linear[d] -= prior_rows;
     if (!solver.set_row(d, std::move(quadratic), std::move(linear))) return {};

@@ -8,6 +8,7 @@
 
 #include "core/adapt/feature_transform.h"
 #include "core/adapt/gaussian_posteriors.h"
+#include "core/base/cholesky.h"
 
 namespace asr {
 
@@ -30,7 +31,7 @@ class FmllrStatistics {
  private:
   friend FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, const FmllrPrior &prior, double prior_rows);
 
-  size_t n_triangle() const { return (size_t{n_dims_} + 1) * (n_dims_ + 2) / 2; }
+  size_t n_triangle() const { return triangle_size(size_t{n_dims_} + 1); }
 
   const uint32_t n_dims_;
   double n_rows_ = 0;

@@ -12,8 +12,6 @@
 namespace asr {
 namespace {
 
-size_t triangle(size_t n) { return n * (n + 1) / 2; }
-
 std::vector<float> transformed_means(const AcousticModel &model, const FeatureTransform &by) {
   std::vector<float> means = model.means;
   if (by.n_dims == 0) return means;
@@ -41,10 +39,10 @@ class StreamProblem {
       : dims_(dims),
         n_dims_(n_dims),
         size_(dims.size() + 1),
-        quadratic_(dims.size(), std::vector<double>(triangle(size_))),
+        quadratic_(dims.size(), std::vector<double>(triangle_size(size_))),
         linear_(dims.size(), std::vector<double>(size_)),
         extended_(size_, 1),
-        outer_(triangle(size_)) {}
+        outer_(triangle_size(size_)) {}
 
   // sums: as MllrStatistics has them of a Gaussian.
   void add(const float *mean, const float *precision, const std::vector<double> &sums) {
@@ -87,7 +85,7 @@ class StreamProblem {
   size_t column(size_t i) const { return i < dims_.size() ? dims_[i] : n_dims_; }
   double moment(const FmllrPrior &prior, size_t i, size_t j) const {
     const size_t r = std::max(column(i), column(j)), c = std::min(column(i), column(j));
-    return prior.moments[triangle(r) + c];
+    return prior.moments[triangle_at(r, c)];
   }
 
   const std::vector<uint32_t> &dims_;

@@ -286,7 +286,8 @@ typedef struct asr_backend_api {
   asr_status (*outcome)(asr_backend_device *, asr_backend_channel *);
 
   /* Waits until at most n_left advances are running and, if n_left is 0, until all other async work is done. Reports
-   * the failure; a failure that is a channel's outcome may be left out. n_left is 0 without ASR_BACKEND_OVERLAPS. */
+   * the failure; a failure that is a channel's outcome may be left out, and other work's outputs are valid even so. n_left
+   * is 0 without ASR_BACKEND_OVERLAPS. */
   asr_status (*wait)(asr_backend_device *, uint32_t n_left);
 
   /* Returns the table of an extension, by the name that its header defines; NULL if the back end has none of this name. */

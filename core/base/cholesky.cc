@@ -6,7 +6,7 @@
 namespace asr {
 
 bool factorise(std::vector<double> *matrix, size_t n) {
-  const auto at = [matrix](size_t r, size_t c) -> double & { return (*matrix)[r * (r + 1) / 2 + c]; };
+  const auto at = [matrix](size_t r, size_t c) -> double & { return (*matrix)[triangle_at(r, c)]; };
   for (size_t r = 0; r < n; ++r) {
     for (size_t c = 0; c <= r; ++c) {
       double sum = at(r, c);
@@ -19,7 +19,7 @@ bool factorise(std::vector<double> *matrix, size_t n) {
 }
 
 void solve(const std::vector<double> &factor, size_t n, std::vector<double> *x) {
-  const auto at = [&factor](size_t r, size_t c) { return factor[r * (r + 1) / 2 + c]; };
+  const auto at = [&factor](size_t r, size_t c) { return factor[triangle_at(r, c)]; };
   double *const value = x->data();
   for (size_t r = 0; r < n; ++r) {
     for (size_t k = 0; k < r; ++k) value[r] -= at(r, k) * value[k];

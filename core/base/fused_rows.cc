@@ -10,57 +10,25 @@
 namespace asr {
 namespace {
 
-int32_t bits_of(float value) {
-  int32_t bits;
+inline uint32_t as_uint(float value) {
+  uint32_t bits;
   memcpy(&bits, &value, sizeof(bits));
   return bits;
 }
 
-float with_bits(int32_t bits) {
+inline float as_float(uint32_t bits) {
   float value;
   memcpy(&value, &bits, sizeof(value));
   return value;
 }
 
-// e^x for x <= 0, at least e^-87; relative error 2e-7, and exactly 1 for 0. x = n ln 2 + r, then the series to r^7 / 7!.
-inline float exp_nonpositive(float x) {
-  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: a sum with it is rounded to an integer
-  constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  x = x < -87.0f ? -87.0f : x;
-  const float shifted = x * kLog2E + kRound;
-  const float n = shifted - kRound;
-  const float r = (x - n * kLn2High) - n * kLn2Low;
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  const int32_t exponent = bits_of(shifted) - bits_of(kRound);
-  return p * with_bits((exponent + 127) * (1 << 23));
-}
-
-// ln x for normal x > 0; absolute error 3e-7, and exactly 0 for 1. x = 2^n m with m from sqrt(1/2) to sqrt(2), then the series
-// of 2 artanh((m - 1) / (m + 1)).
-inline float log_positive(float x) {
-  constexpr int32_t kSqrtHalf = 0x3f3504f3;
-  constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  const int32_t bits = bits_of(x);
-  const int32_t n = (bits - kSqrtHalf) >> 23;
-  const float m = with_bits(bits - n * (1 << 23));
-  const float z = (m - 1.0f) / (m + 1.0f), square = z * z;
-  float p = 2.0f / 9;
-  p = p * square + 2.0f / 7;
-  p = p * square + 2.0f / 5;
-  p = p * square + 2.0f / 3;
-  p = p * square;
-  const auto exponent = static_cast<float>(n);
-  return exponent * kLn2High + ((p * z + 2.0f * z) + exponent * kLn2Low);
-}
-
 }  // namespace
+}  // namespace asr
+
+#define DEVICE static inline
+#include "core/base/fused_series-inl.h"
+
+namespace asr {
 
 void fuse_sum(const float *const *rows, const float *weights, size_t n_models, size_t n, float *out) {
   for (size_t m = 0; m < n_models; ++m) {
@@ -90,11 +58,11 @@ void fuse_log_sum(const float *const *rows, const float *weights, const float *o
     const float offset = offsets[m];
     for (size_t s = 0; s < n; ++s) {
       const float most = out[s] > kFusedLogZero ? out[s] : 0.0f;
-      scratch[s] += weight * exp_nonpositive(row[s] + offset - most);
+      scratch[s] += weight * fused_exp(row[s] + offset - most);
     }
   }
   for (size_t s = 0; s < n; ++s) {
-    const float sum = log_positive(scratch[s]);
+    const float sum = fused_log(scratch[s]);
     out[s] = out[s] > kFusedLogZero ? out[s] + sum : out[s];
   }
 }

@@ -94,13 +94,15 @@ void FusedWindow::fuse_on_device(const LoadedModel &place, uint32_t buffer) {
     jobs.clear();
     models.clear();
   };
+  const auto is_new = [&](const asr_fuse_term &term) {
+    return std::find(models.begin(), models.end(), term.acoustic) == models.end();
+  };
   for (DevicePart &part : device_parts_) {
-    std::vector<asr_backend_acoustic *> more;
+    const auto n_new = static_cast<size_t>(std::count_if(part.terms.begin(), part.terms.end(), is_new));
+    if (models.size() + n_new > ASR_FUSE_MOST_TERMS) issue();
     for (const asr_fuse_term &term : part.terms) {
-      if (std::find(models.begin(), models.end(), term.acoustic) == models.end()) more.push_back(term.acoustic);
+      if (is_new(term)) models.push_back(term.acoustic);
     }
-    if (models.size() + more.size() > ASR_FUSE_MOST_TERMS) issue();
-    models.insert(models.end(), more.begin(), more.end());
     part.job.terms = part.terms.data();
     jobs.push_back(part.job);
   }

@@ -58,13 +58,17 @@ void add_job(const SumsPlan &plan, const SumsPlan::Sum &sum, uint32_t n_shares, 
   batch->jobs.push_back(job);
   batch->n_shares += n_shares;
   batch->n_posteriors += n_shares * n_gaussians;
+  batch->n_operations += n_shares * plan.n_operations(mixture);
 }
 
-// Returns the number of shares that a launch still takes.
-uint64_t room_in(const SumsBatch &batch, uint64_t n_gaussians, uint64_t most_posteriors) {
+// Returns the number of shares of a mixture that a launch still takes.
+uint64_t capacity_left(const SumsBatch &batch, const SumsPlan &plan, const SumsMixture &mixture, const SumsLimits &most) {
   constexpr uint64_t kMostShares = uint64_t{1} << 24;
-  const uint64_t n_left = most_posteriors - std::min(most_posteriors, batch.n_posteriors);
-  return std::min(n_left / n_gaussians, kMostShares - batch.n_shares);
+  const auto shares_in = [](uint64_t limit, uint64_t used, uint64_t of_share) {
+    return (limit - std::min(limit, used)) / of_share;
+  };
+  return std::min({shares_in(most.posteriors, batch.n_posteriors, mixture.n_gaussians),
+                   shares_in(most.operations, batch.n_operations, plan.n_operations(mixture)), kMostShares - batch.n_shares});
 }
 
 }  // namespace
@@ -138,6 +142,13 @@ uint64_t SumsPlan::n_elements(const SumsMixture &mixture) const {
   return mixture.n_gaussians * ((full_moments ? n_tiles * (n_tiles + 1) / 2 : mixture.n_dims) + 1) + 1;
 }
 
+uint64_t SumsPlan::n_operations(const SumsMixture &mixture) const {
+  constexpr uint64_t kExponential = 40;
+  const uint64_t d = mixture.n_dims, of_all_pairs = d * (d + 1);
+  const uint64_t distance = full_covariances ? of_all_pairs : 4 * d, moments = full_moments ? of_all_pairs : 6 * d;
+  return mixture.n_gaussians * (distance + kExponential + moments);
+}
+
 void check_shares(const SumsPlan &plan, const asr_row_share *shares, const uint64_t *share_begin, uint32_t n_rows,
                   uint32_t n_dims) {
   if (plan.n_row_dims > n_dims) {
@@ -162,18 +173,18 @@ void check_shares(const SumsPlan &plan, const asr_row_share *shares, const uint6
   }
 }
 
-std::vector<SumsBatch> cut_shares(const SumsPlan &plan, const uint64_t *share_begin, uint64_t most_posteriors) {
+std::vector<SumsBatch> cut_shares(const SumsPlan &plan, const uint64_t *share_begin, const SumsLimits &most) {
   std::vector<SumsBatch> batches;
   for (size_t i = 0; i < plan.sums.size(); ++i) {
-    const uint64_t n_gaussians = plan.mixtures[plan.sums[i].mixture].n_gaussians;
+    const SumsMixture &mixture = plan.mixtures[plan.sums[i].mixture];
     for (uint64_t at = share_begin[i]; at < share_begin[i + 1];) {
-      uint64_t room = batches.empty() ? 0 : room_in(batches.back(), n_gaussians, most_posteriors);
-      if (room == 0) {
+      uint64_t capacity = batches.empty() ? 0 : capacity_left(batches.back(), plan, mixture, most);
+      if (capacity == 0) {
         batches.emplace_back();
         batches.back().first_share = at;
-        room = std::max<uint64_t>(room_in(batches.back(), n_gaussians, most_posteriors), 1);
+        capacity = std::max<uint64_t>(capacity_left(batches.back(), plan, mixture, most), 1);
       }
-      const uint64_t n = std::min(room, share_begin[i + 1] - at);
+      const uint64_t n = std::min(capacity, share_begin[i + 1] - at);
       add_job(plan, plan.sums[i], static_cast<uint32_t>(n), &batches.back());
       at += n;
     }

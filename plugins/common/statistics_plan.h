@@ -34,8 +34,9 @@ struct SumsPlan {
 
   // Returns the parameters of the mixtures of the plan's view.
   std::unique_ptr<double[]> pack(const asr_sums_view &view, ThreadPool &pool) const;
-  uint64_t second_size(const SumsMixture &mixture) const;  // second moments of a Gaussian
-  uint64_t n_elements(const SumsMixture &mixture) const;   // elements of the second kernel
+  uint64_t second_size(const SumsMixture &mixture) const;   // second moments of a Gaussian
+  uint64_t n_elements(const SumsMixture &mixture) const;    // elements of the second kernel
+  uint64_t n_operations(const SumsMixture &mixture) const;  // operations of a share, by kernels/statistics.h
 
  private:
   void add(const asr_mixture_view &mixture);
@@ -47,15 +48,20 @@ struct SumsBatch {
   std::vector<SumsTile> share_tiles, element_tiles;
   uint64_t first_share = 0;  // first share of the call; jobs count from here
   uint32_t n_shares = 0;
-  uint64_t n_posteriors = 0;
+  uint64_t n_posteriors = 0, n_operations = 0;
+};
+
+// SumsLimits has the most posteriors of a launch, and the most operations in double.
+struct SumsLimits {
+  uint64_t posteriors, operations;
 };
 
 // Throws if the call's shares are not of its sums and rows.
 void check_shares(const SumsPlan &plan, const asr_row_share *shares, const uint64_t *share_begin, uint32_t n_rows,
                   uint32_t n_dims);
 
-// Cuts a call's shares into launches of at most so many posteriors, but at least one share. Later launches go on with
-// sums of earlier ones.
-std::vector<SumsBatch> cut_shares(const SumsPlan &plan, const uint64_t *share_begin, uint64_t most_posteriors);
+// Cuts a call's shares into launches within the limits, but of at least one share. Later launches go on with sums of
+// earlier ones.
+std::vector<SumsBatch> cut_shares(const SumsPlan &plan, const uint64_t *share_begin, const SumsLimits &most);
 
 }  // namespace asr

@@ -65,10 +65,12 @@ class Array {
   // Raises the capacity to n elements. The contents are lost if the array grows.
   void reserve(size_t n) {
     if (n > n_) {
-      *this = Array();
+      release();
       *this = Array(n);
     }
   }
+  // Frees the memory; work under way ends first.
+  void release() noexcept { *this = Array(); }
 
  private:
   T *data_ = nullptr;

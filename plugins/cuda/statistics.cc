@@ -7,9 +7,9 @@ namespace asr::cuda {
 
 void Statistics::launch(Sums &sums, const Rows &rows, uint32_t n_share_tiles, uint32_t n_element_tiles) {
   SumsArrays arrays{};
-  arrays.mixtures = sums.mixtures.data(), arrays.jobs = jobs_.data();
-  arrays.share_tiles = share_tiles_.data(), arrays.element_tiles = element_tiles_.data();
-  arrays.shares = shares_.data(), arrays.parameters = sums.parameters.data(), arrays.dims = sums.dims.data();
+  arrays.mixtures = sums.mixtures.data(), arrays.jobs = jobs_.array().data();
+  arrays.share_tiles = share_tiles_.array().data(), arrays.element_tiles = element_tiles_.array().data();
+  arrays.shares = shares_.array().data(), arrays.parameters = sums.parameters.data(), arrays.dims = sums.dims.data();
   arrays.rows = rows.values.data(), arrays.posteriors = posteriors_.data();
   arrays.log_likelihoods = log_likelihoods_.data(), arrays.sums = sums.values.data();
   arrays.n_dims = rows.n_dims;

@@ -216,6 +216,48 @@ TEST(Fusion, ManyModelsAreFusedTogether) {
   for (size_t i = 0; i < streams.size(); ++i) EXPECT_EQ(poll_all(streams[i].get()), expected[i]) << i;
 }
 
+// The second stream opens the second call of the device's fusion with models of the first call. The third stream's models
+// have no room beside them.
+TEST(Fusion, ModelsCountInEveryCallThatHasThem) {
+  const EnginePointer engine = load_engine(8, 64);
+  std::vector<std::string> names;
+  for (int i = 0; i < 31; ++i) names.push_back(std::to_string(i));
+  struct Opening {
+    int first, last;               // models that are loaded anew before
+    std::function<bool(int)> has;  // the stream's models, beside the engine's own
+  };
+  // 32 models; 21, of which 11 are the first stream's; 22, of which the second stream has one.
+  const std::vector<Opening> openings = {{0, 30, [](int) { return true; }},
+                                         {10, 30, [](int i) { return i < 20; }},
+                                         {0, 9, [](int i) { return i < 10 || i >= 20; }}};
+  std::vector<std::unique_ptr<Fused>> fused;
+  std::vector<StreamPointer> streams;
+  std::vector<Events> expected;
+  for (const Opening &opening : openings) {
+    std::vector<const char *> models{""};
+    for (int i = 0; i < 31; ++i) {
+      const char *const name = names[static_cast<size_t>(i)].c_str();
+      if (i >= opening.first && i <= opening.last) add(engine.get(), name, i % 2 == 0 ? ToneModel::kWide : ToneModel::kFull);
+      if (opening.has(i)) models.push_back(name);
+    }
+    fused.push_back(std::make_unique<Fused>(ASR_FUSION_LOG_SUM, models));
+    streams.push_back(open_stream(engine.get(), fused.back()->config));
+    expected.push_back(hear(engine.get(), fused.back()->config));
+    EXPECT_EQ(final_text(expected.back()), kWords);
+  }
+  const std::vector<int16_t> samples = speak(kWords);
+  for (int turn = 0; turn < 18; ++turn) {  // a window has streams in the order in which they get rows
+    std::vector<size_t> order{0, 1, 2};
+    for (int i = 0; i < turn % 6; ++i) std::next_permutation(order.begin(), order.end());
+    for (const size_t i : order) ASSERT_OK(asr_feed(streams[i].get(), samples.data(), samples.size()));
+    for (const size_t i : order) ASSERT_OK(asr_finish(streams[i].get()));
+    for (const size_t i : order) {
+      EXPECT_EQ(poll_all(streams[i].get()), expected[i]) << i;
+      ASSERT_OK(asr_reset(streams[i].get()));
+    }
+  }
+}
+
 // The models' front ends look ahead by different numbers of frames.
 TEST(Fusion, MeansAreEachModelsOwn) {
   const EnginePointer engine = load_models();

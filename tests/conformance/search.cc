@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tests/conformance/search_fixture.h"
+#include "tests/reference/random_gmm.h"
 #include "tests/reference/viterbi.h"
 
 namespace asr::test {
@@ -362,6 +363,35 @@ TEST_P(SearchTest, NegativeEpsilonCycle) {
   asr_backend_channel *channel = nullptr;
   EXPECT_EQ(api().channel_begin(device->get(), loaded.graph, &options, &channel), ASR_INVALID_ARGUMENT);
   EXPECT_STRNE(api().last_error(), "");
+}
+
+// A channel fails in its first frame, in the same wait as scores. Its failure must not keep them from the host.
+TEST_P(SearchTest, ScoresComeThoughAChannelFails) {
+  const auto device = open();
+  const asr_graph_arc arcs[] = {{1, 1, 0, 1.0f}, {2, 0, 0, -0.5f}, {1, 0, 0, 0.25f}};
+  const uint32_t emitting_begin[] = {0, 1, 1, 1}, epsilon_begin[] = {1, 1, 2, 3}, pdf_of[] = {0, 0};
+  const float final_costs[] = {0, 0, 0};
+  const asr_graph_view view{sizeof(view), 3, 0, 1, 1, 3, emitting_begin, epsilon_begin, arcs, final_costs, pdf_of, nullptr};
+  const Loaded loaded(api(), *device, view);
+  const Channel channel(api(), *device, loaded, search_options(10));
+  const reference::RandomGmm shape;
+  const AcousticModel model = reference::random_gmm(shape);
+  asr_backend_acoustic *acoustic = nullptr;
+  check(api().load_acoustic(device->get(), AcousticView(model).get(), &acoustic));
+  constexpr uint32_t kRows = 5;
+  const std::vector<float> features = reference::random_features(shape, kRows);
+  Guarded<float> loglikes(size_t{kRows} * model.n_states);
+  const asr_score_job score{acoustic, features.data(), kRows, 0, loglikes.data()};
+  check(api().score(device->get(), &score, 1));
+  const float row = -1.0f;
+  const asr_advance_job advance{channel.channel, &row, 0, 0, 1, 0};
+  check(api().advance(device->get(), nullptr, &advance, 1));
+  const asr_status status = api().wait(device->get(), 0);
+  EXPECT_TRUE(status == ASR_OK || status == ASR_INVALID_ARGUMENT) << status;  // it may leave out a channel's failure
+  EXPECT_EQ(api().outcome(device->get(), channel.channel), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(loglikes.n_unwritten(), 0u);
+  check(api().wait(device->get(), 0));  // the failure is told once
+  api().free_acoustic(acoustic);
 }
 
 SENONE_INSTANTIATE(SearchTest);

@@ -220,6 +220,41 @@ TEST_P(StatisticsTest, DensitiesOfZero) {
   EXPECT_TRUE(std::isfinite(sum({p}).back()));
 }
 
+// The device's memory for launches is taken by `add`. It ends with the last sums, or with a failure.
+TEST_P(StatisticsTest, LaunchesKeepNoMemory) {
+  if (bench() == nullptr || bench()->memory == nullptr) GTEST_SKIP() << entry().id << ": does not count its memory";
+  const auto n_bytes = [&] {
+    asr_backend_memory memory{};
+    memory.size = sizeof(memory);
+    check(bench()->memory(device_->get(), &memory));
+    return memory.total_bytes;
+  };
+  const uint64_t before = n_bytes();
+  const StatisticsProblem p = draw({13, 4, 2, 2000}, false, true);
+  const View mixture(p);
+  const asr_mixture_view of_mixture = mixture.get();
+  const uint32_t number = 0;
+  const asr_sums_view view = {sizeof view, 0, 1, 1, 1, &of_mixture, &number};
+  asr_backend_sums *first = nullptr, *second = nullptr;
+  check(api_->sums_begin(device_->get(), &view, &first));
+  const uint64_t of_sums = n_bytes() - before;
+  add({p}, 0, kRows, first);
+  EXPECT_GE(n_bytes(), before + of_sums + p.shares.size() * 4 * sizeof(double));
+  check(api_->sums_begin(device_->get(), &view, &second));
+  api_->sums_end(first);
+  EXPECT_GT(n_bytes(), before + of_sums);
+  asr_backend_rows *rows = nullptr;
+  check(api_->load_rows(device_->get(), rows_.data(), 1, kRowDims, &rows));
+  const asr_row_share share = {0, 2, 1};
+  const uint64_t begins[] = {0, 1};
+  EXPECT_EQ(api_->add(device_->get(), second, rows, &share, begins), ASR_INVALID_ARGUMENT);
+  api_->free_rows(rows);
+  EXPECT_EQ(n_bytes(), before + of_sums);
+  api_->sums_end(second);
+  expect_sums({p}, sum({p}));
+  EXPECT_EQ(n_bytes(), before);
+}
+
 TEST_P(StatisticsTest, WrongCalls) {
   const StatisticsProblem p = draw({3, 2, 2, 4}, false, false);
   const View mixture(p);

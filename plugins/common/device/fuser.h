@@ -4,10 +4,10 @@
 // has one.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "plugins/common/device/pinned_table.h"
 #include "plugins/common/fuse_call.h"
 
 namespace asr {
@@ -17,54 +17,39 @@ template <typename Device>
 class Fuser {
  public:
   using Runtime = typename Device::Runtime;
-  template <typename T>
-  using Array = typename Runtime::template DeviceArray<T>;
 
   // `context`: arguments of the Runtime's arrays.
   template <typename... Context>
-  explicit Fuser(Device &device, const Context &...context)
-      : device_(device), turns_{Turn(context...), Turn(context...)}, rows_(context...), jobs_(context...), terms_(context...) {}
+  explicit Fuser(Device &device, const Context &...context) : device_(device), turns_{Turn(context...), Turn(context...)} {}
 
   // launch(rows, jobs, terms): puts the kernel into the compute queue; not called without rows.
   template <typename Acoustic, typename Launch>
   void fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes, const Launch &launch) {
     Turn &turn = turns_[turn_++ % 2];
     turn.copied.wait();
-    upload(call.rows, &rows_, &turn.rows);
-    upload(call.jobs, &jobs_, &turn.jobs);
-    upload(call.terms, &terms_, &turn.terms);
+    turn.rows.upload(call.rows, device_.compute());
+    turn.jobs.upload(call.jobs, device_.compute());
+    turn.terms.upload(call.terms, device_.compute());
     device_.compute().mark(&turn.copied);
     to->rewrite(buffer, loglikes, [&] {
-      if (!call.rows.empty()) launch(rows_, jobs_, terms_);
+      if (!call.rows.empty()) launch(turn.rows.array(), turn.jobs.array(), turn.terms.array());
     });
   }
 
  private:
-  // Pinned copies of a call's tables, which the device reads until `copied`.
+  // A call's tables, whose pinned memory the device reads until `copied`.
   struct Turn {
     template <typename... Context>
     explicit Turn(const Context &...context) : rows(context...), jobs(context...), terms(context...) {}
-    typename Runtime::template PinnedArray<FuseRow> rows;
-    typename Runtime::template PinnedArray<FuseJob> jobs;
-    typename Runtime::template PinnedArray<FuseTerm> terms;
+    PinnedTable<Runtime, FuseRow> rows;
+    PinnedTable<Runtime, FuseJob> jobs;
+    PinnedTable<Runtime, FuseTerm> terms;
     typename Runtime::Event copied;
   };
-
-  template <typename T, typename Pinned>
-  void upload(const std::vector<T> &from, Array<T> *to, Pinned *pinned) {
-    if (from.empty()) return;
-    pinned->reserve(from.size());
-    to->reserve(from.size());
-    std::copy(from.begin(), from.end(), pinned->data());
-    device_.compute().write(*to, 0, pinned->data(), from.size());
-  }
 
   Device &device_;
   Turn turns_[2];
   size_t turn_ = 0;
-  Array<FuseRow> rows_;
-  Array<FuseJob> jobs_;
-  Array<FuseTerm> terms_;
 };
 
 }  // namespace asr

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -185,6 +186,26 @@ class DeviceSlots {
 
   static const char *last_error() { return plugin_last_error().text; }
 
+  // FirstFailure runs calls that do not depend on each other's success: scores are delivered after a channel has failed, too.
+  // It keeps what the first call to fail threw.
+  class FirstFailure {
+   public:
+    template <typename Call>
+    void run(const Call &call) noexcept {
+      try {
+        call();
+      } catch (...) {
+        if (!failure_) failure_ = std::current_exception();
+      }
+    }
+    void rethrow() const {
+      if (failure_) std::rethrow_exception(failure_);
+    }
+
+   private:
+    std::exception_ptr failure_;
+  };
+
   static asr_status wait(asr_backend_device *device, uint32_t n_left) {
     return guard_on(device, [&](Device &d) {
       if constexpr (Platform::kOverlaps) {
@@ -193,10 +214,12 @@ class DeviceSlots {
           return d.returned_rows.deliver(n_left);
         }
       }
-      d.returned_rows.deliver(0);  // first, as the failure of a channel ends the next call
-      d.lanes.wait();
-      for (Acoustic *acoustic : d.acoustics) acoustic->acoustic.finish();
-      d.device.finish();
+      FirstFailure failure;
+      failure.run([&] { d.returned_rows.deliver(0); });
+      failure.run([&] { d.lanes.wait(); });
+      for (Acoustic *acoustic : d.acoustics) failure.run([&] { acoustic->acoustic.finish(); });
+      failure.run([&] { d.device.finish(); });
+      failure.rethrow();
     });
   }
 
@@ -258,12 +281,17 @@ class DeviceSlots {
     return guard_on(device, [&](Device &d) { *serves = Platform::Statistics::serves(d.device) ? 1 : 0; });
   }
 
-  // Runs a slot's body on the device's statistics.
+  // Runs a slot's body on the device's statistics, which keep no memory of launches after a failure.
   template <typename Body>
   static asr_status guard_statistics(asr_backend_device *device, Body &&body) noexcept {
     return guard_on(device, [&](Device &d) {
       if (!d.statistics) d.statistics = std::make_unique<typename Platform::Statistics>(d.device);
-      body(*d.statistics);
+      try {
+        body(*d.statistics);
+      } catch (...) {
+        d.statistics->release();
+        throw;
+      }
     });
   }
 
@@ -287,6 +315,7 @@ class DeviceSlots {
   static void sums_end(asr_backend_sums *sums) {
     if (sums == nullptr) return;
     use(*of(sums).device);
+    of(sums).device->statistics->end(std::move(of(sums).sums));
     delete static_cast<Sums *>(sums);
   }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeviceStatistics carries out the extension "statistics" on a device with memory of its own. Rows and sums stay on the
-// device; tables of shares go up through pinned memory, in launches whose posteriors have a bounded size. A back end's
-// Statistics is derived from it and launches the kernels of plugins/common/kernels/statistics.h.
+// device; tables of shares go up through pinned memory, in launches of bounded size and work. A back end's Statistics
+// is derived from it and launches the kernels of plugins/common/kernels/statistics.h.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
+#include "plugins/common/device/pinned_table.h"
 #include "plugins/common/staging.h"
 #include "plugins/common/statistics_plan.h"
 
@@ -21,8 +20,6 @@ class DeviceStatistics {
   using Runtime = typename Device::Runtime;
   template <typename T>
   using Array = typename Runtime::template DeviceArray<T>;
-  template <typename T>
-  using Pinned = typename Runtime::template PinnedArray<T>;
 
   // Rows has rows of features on the device.
   struct Rows {
@@ -65,17 +62,25 @@ class DeviceStatistics {
     sums->values.reserve(plan.n_values);
     device_.compute().clear(&sums->values, plan.n_values);
     device_.compute().finish();
+    ++n_sums_;
     return sums;
+  }
+
+  // Ends sums of begin(), and after the last ones frees the device's memory for launches.
+  void end(std::unique_ptr<Sums> sums) noexcept {
+    if (--n_sums_ == 0) release();
+    sums.reset();
   }
 
   void add(Sums *sums, const Rows &rows, const asr_row_share *shares, const uint64_t *share_begin) {
     check_shares(sums->plan, shares, share_begin, rows.n_rows, rows.n_dims);
-    for (const SumsBatch &batch : cut_shares(sums->plan, share_begin, kMostPosteriors)) {
+    const auto converted = [](const asr_row_share &s) { return SumsShare{s.row, s.weight_row, s.share}; };
+    for (const SumsBatch &batch : cut_shares(sums->plan, share_begin, kMostOfLaunch)) {
       copied_.wait();
-      upload(batch.jobs.data(), batch.jobs.size(), &host_jobs_, &jobs_);
-      upload(batch.share_tiles.data(), batch.share_tiles.size(), &host_share_tiles_, &share_tiles_);
-      upload(batch.element_tiles.data(), batch.element_tiles.size(), &host_element_tiles_, &element_tiles_);
-      upload(shares + batch.first_share, batch.n_shares, &host_shares_, &shares_);
+      jobs_.upload(batch.jobs, device_.compute());
+      share_tiles_.upload(batch.share_tiles, device_.compute());
+      element_tiles_.upload(batch.element_tiles, device_.compute());
+      shares_.upload(shares + batch.first_share, batch.n_shares, converted, device_.compute());
       device_.compute().mark(&copied_);
       posteriors_.reserve(batch.n_posteriors);
       log_likelihoods_.reserve(batch.n_shares);
@@ -85,6 +90,12 @@ class DeviceStatistics {
 
   void read(const Sums &sums, double *values) {
     value_staging_.download(sums.values, {{values, sums.plan.n_values}}, device_.compute());
+  }
+
+  // Frees the device's memory for launches, up to 600 MB, which the next launch takes anew.
+  void release() noexcept {
+    jobs_.release(), share_tiles_.release(), element_tiles_.release(), shares_.release();
+    posteriors_.release(), log_likelihoods_.release();
   }
 
  protected:
@@ -99,11 +110,7 @@ class DeviceStatistics {
         posteriors_(context...),
         log_likelihoods_(context...),
         staging_(device.pool(), context...),
-        value_staging_(device.pool(), context...),
-        host_jobs_(context...),
-        host_share_tiles_(context...),
-        host_element_tiles_(context...),
-        host_shares_(context...) {}
+        value_staging_(device.pool(), context...) {}
 
   // Puts both kernels into the compute queue, for the tables below.
   virtual void launch(Sums &sums, const Rows &rows, uint32_t n_share_tiles, uint32_t n_element_tiles) = 0;
@@ -111,13 +118,17 @@ class DeviceStatistics {
   virtual std::unique_ptr<Sums> new_sums(const asr_sums_view &view) const = 0;
 
   Device &device_;
-  Array<SumsJob> jobs_;
-  Array<SumsTile> share_tiles_, element_tiles_;
-  Array<SumsShare> shares_;
+  // A launch's tables, whose pinned memory the device reads until `copied_`, and its results.
+  PinnedTable<Runtime, SumsJob> jobs_;
+  PinnedTable<Runtime, SumsTile> share_tiles_, element_tiles_;
+  PinnedTable<Runtime, SumsShare> shares_;
   Array<double> posteriors_, log_likelihoods_;
 
  private:
-  static constexpr uint64_t kMostPosteriors = uint64_t{1} << 25;  // posteriors of a launch: 256 MiB
+  // 2^25 posteriors are 256 MiB. 2^35 operations take 0.3 s of a small GPU for graphics, which does 1e11 a second in
+  // double. Longer launches would keep other work waiting, and some drivers end them after seconds. An H100 takes 2 ms,
+  // far more than a launch costs. Diagonal models of 39 features have 430 operations a posterior: memory is their limit.
+  static constexpr SumsLimits kMostOfLaunch = {uint64_t{1} << 25, uint64_t{1} << 35};
 
   template <typename T>
   void load(const std::vector<T> &from, Array<T> *to) {
@@ -127,27 +138,10 @@ class DeviceStatistics {
     device_.compute().finish();
   }
 
-  template <typename From, typename T>
-  void upload(const From *from, size_t n, Pinned<T> *pinned, Array<T> *to) {
-    pinned->reserve(n);
-    to->reserve(n);
-    std::transform(from, from + n, pinned->data(), [](const From &entry) {
-      if constexpr (std::is_same_v<From, T>) {
-        return entry;
-      } else {
-        return T{entry.row, entry.weight_row, entry.share};
-      }
-    });
-    device_.compute().write(*to, 0, pinned->data(), n);
-  }
-
   Staging<Runtime> staging_;
   Staging<Runtime, double> value_staging_;
-  // Pinned copies of a launch's tables, which the device reads until `copied_`.
-  Pinned<SumsJob> host_jobs_;
-  Pinned<SumsTile> host_share_tiles_, host_element_tiles_;
-  Pinned<SumsShare> host_shares_;
   typename Runtime::Event copied_;
+  size_t n_sums_ = 0;  // begun and not ended
 };
 
 }  // namespace asr

@@ -9,6 +9,7 @@ namespace asr {
 #endif
 
 FIXED uint32_t kFuseMostModels = 32;
+FIXED uint32_t kFuseFewTerms = 12;  // up to so many, a kernel of its own finds registers for more threads
 FIXED uint32_t kFuseSum = 0, kFuseLogSum = 1, kFuseMax = 2;  // asr_fuse_rule
 
 typedef struct FuseJob {

@@ -49,7 +49,7 @@ asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devi
 }
 
 asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_device **device) {
-  return guard([&] { *device = new Slots::Device(*g_variant, index, complete(*options)); });
+  return guard([&] { *device = new Slots::Device(*g_variant, index, complete(*options), g_host); });
 }
 
 asr_status tune(asr_backend_device *device, const asr_acoustic_view *view, const char **report) {

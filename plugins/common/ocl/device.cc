@@ -148,8 +148,9 @@ asr_backend_device_info info_of(const Variant &variant, const DeviceFacts &facts
   return info;
 }
 
-Device::Device(const Variant &variant, uint32_t index, const asr_backend_options &options)
+Device::Device(const Variant &variant, uint32_t index, const asr_backend_options &options, const asr_host_api *host)
     : variant_(variant),
+      host_(host),
       facts_(find_device(variant, index)),
       window_frames_(std::max(1u, options.window_frames)),
       max_rows_(std::max(1u, options.max_lanes) * window_frames_),
@@ -169,6 +170,21 @@ const Program &Device::program(const KernelSource &source, const std::string &op
   auto found = programs_.find(key);
   if (found == programs_.end()) found = programs_.emplace(key, Program(context_, facts_.driver, source, all)).first;
   return found->second;
+}
+
+const Kernel *Device::optional_kernel(const KernelSource &source, const std::string &options, const char *name,
+                                      const char *instead) {
+  if (refused_.count(source.name) != 0) return nullptr;
+  const std::string key = source.name + (' ' + options);
+  auto found = optional_kernels_.find(key);
+  if (found != optional_kernels_.end()) return &found->second;
+  try {
+    return &optional_kernels_.emplace(key, program(source, options).kernel(name)).first->second;
+  } catch (const Error &error) {
+    refused_.insert(source.name);
+    if (host_ != nullptr) host_->log(ASR_LOG_WARNING, format("%s: %s: %s", variant_.name, instead, error.what()).c_str());
+    return nullptr;
+  }
 }
 
 }  // namespace asr::ocl

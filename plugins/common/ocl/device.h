@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ class Device {
  public:
   using Runtime = ocl::Runtime;
 
-  Device(const Variant &variant, uint32_t index, const asr_backend_options &options);  // complete
+  // options: complete. host: gets log messages; nullptr: nobody does.
+  Device(const Variant &variant, uint32_t index, const asr_backend_options &options, const asr_host_api *host = nullptr);
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
@@ -52,17 +54,23 @@ class Device {
 
   // Returns a program, which is built once. `options` are for the OpenCL compiler ("-D NAME=1").
   const Program &program(const KernelSource &source, const std::string &options = "");
+  // Returns a kernel that others can stand in for, or nullptr if the driver refuses it. The log then says once what is done
+  // `instead`, and no other options of this source are tried.
+  const Kernel *optional_kernel(const KernelSource &source, const std::string &options, const char *name, const char *instead);
 
   void launch(const Kernel &kernel, Range groups, Range group) { compute_.launch(kernel, groups, group); }
 
  private:
   const Variant &variant_;
+  const asr_host_api *const host_;
   const DeviceFacts facts_;
   const uint32_t window_frames_, max_rows_, small_rooms_;
   ThreadPool pool_;
   Context context_;
   Queue compute_, copies_;
-  std::map<std::string, Program> programs_;  // by name and options
+  std::map<std::string, Program> programs_;         // by name and options
+  std::map<std::string, Kernel> optional_kernels_;  // the same
+  std::set<std::string> refused_;                   // names of sources
 };
 
 }  // namespace asr::ocl

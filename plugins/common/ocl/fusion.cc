@@ -11,7 +11,6 @@ namespace asr::ocl {
 namespace {
 
 constexpr size_t kGroup = 128;
-constexpr uint32_t kFew = 12;  // terms, for which more work-items find registers
 
 using Models = std::array<const DeviceArray<float> *, kFuseMostModels>;
 
@@ -29,14 +28,14 @@ Kernel fuse_kernel(Device &device, uint32_t most) {
 
 Fusion::Fusion(Device &device)
     : device_(device),
-      few_(fuse_kernel(device, kFew)),
+      few_(fuse_kernel(device, kFuseFewTerms)),
       many_(fuse_kernel(device, kFuseMostModels)),
       fuser_(device, device.context()) {}
 
 void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes) {
   const uint32_t n_states = to->n_states();
   Models models;
-  const Kernel &kernel = call.most_terms() <= kFew ? few_ : many_;
+  const Kernel &kernel = call.most_terms() <= kFuseFewTerms ? few_ : many_;
   models.fill(&to->scores(buffer));  // the kernel ignores models beyond the call's
   for (size_t m = 0; m < call.models.size(); ++m) models[m] = &call.models[m]->scores(buffer);
   fuser_.fuse(call, to, buffer, loglikes, [&](const auto &rows, const auto &jobs, const auto &terms) {

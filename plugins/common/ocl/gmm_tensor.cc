@@ -32,11 +32,17 @@ std::string options_of(const TensorTarget &target, uint32_t size) {
                 is_plain(target) ? " -cl-opt-disable" : "");
 }
 
-// many: for up to kMostModels models.
-Kernel diagonal_kernel(Device &device, const TensorTarget &target, uint32_t n_steps, uint32_t tiles, bool many) {
-  const std::string options = options_of(target, group_size(target)) +
-                              format(" -DTILES=%u -DSTEPS=%u -DMODELS=%zu", tiles, n_steps, many ? kMostModels : 1);
-  return device.program(kernel_gmm_diagonal_tensor, options).kernel("gmm_diagonal_tensor");
+constexpr char kDiagonalName[] = "gmm_diagonal_tensor";
+std::string diagonal_options(const TensorTarget &target, uint32_t n_steps, uint32_t tiles, size_t n_models) {
+  return options_of(target, group_size(target)) + format(" -DTILES=%u -DSTEPS=%u -DMODELS=%zu", tiles, n_steps, n_models);
+}
+Kernel diagonal_kernel(Device &device, const TensorTarget &target, uint32_t n_steps, uint32_t tiles) {
+  return device.program(kernel_gmm_diagonal_tensor, diagonal_options(target, n_steps, tiles, 1)).kernel(kDiagonalName);
+}
+// The kernel of several models is compiled by their first common launch. A driver may find its arguments too many.
+const Kernel *shared_kernel(Device &device, const TensorTarget &target, uint32_t n_steps, uint32_t tiles) {
+  return device.optional_kernel(kernel_gmm_diagonal_tensor, diagonal_options(target, n_steps, tiles, kMostModels),
+                                kDiagonalName, "each model is scored by a launch of its own");
 }
 
 Kernel expanded_kernel(Device &device, const TensorTarget &target, uint32_t tiles) {
@@ -84,7 +90,7 @@ std::optional<TensorTarget> tensor_target(Device &device, asr_covariance covaria
   try {
     if (cores == MatrixCores::kNvidia && device.facts().nvidia_capability >= kLeastCapability) {
       const TensorTarget target = {TensorKind::kMma, kTensorWarps};
-      diagonal_kernel(device, target, diagonal_steps(1), 1, false);
+      diagonal_kernel(device, target, diagonal_steps(1), 1);
       return target;
     }
     if (cores == MatrixCores::kCdna && has_mfma(device.facts()) && covariance == ASR_COVARIANCE_FULL) {
@@ -121,18 +127,17 @@ GmmTensor::GmmTensor(Device &device, const TensorTarget &target, bool diagonal, 
     stretches_.emplace_back(device.context(), cut_stretches(pack.starts, n_warps / shared));
   }
   for (const uint32_t tiles : {1u, 2u}) {
-    if (!is_plain(target)) kernel_of(tiles, false);
-    if (!is_plain(target) && diagonal) kernel_of(tiles, true);
+    if (!is_plain(target)) kernel_of(tiles);
   }
   if (!diagonal) expand_.emplace(expand_kernel(device, target, n_dims_));
 }
 
 // PoCL compiles for so long that the plain kernels are made when they are used.
-const Kernel &GmmTensor::kernel_of(uint32_t tiles, bool many) {
-  const auto found = kernels_.find({tiles, many});
+const Kernel &GmmTensor::kernel_of(uint32_t tiles) {
+  const auto found = kernels_.find(tiles);
   if (found != kernels_.end()) return found->second;
-  Kernel made = diagonal_ ? diagonal_kernel(device_, target_, n_steps_, tiles, many) : expanded_kernel(device_, target_, tiles);
-  return kernels_.emplace(std::make_pair(tiles, many), std::move(made)).first->second;
+  Kernel made = diagonal_ ? diagonal_kernel(device_, target_, n_steps_, tiles) : expanded_kernel(device_, target_, tiles);
+  return kernels_.emplace(tiles, std::move(made)).first->second;
 }
 
 TensorShape GmmTensor::shape_of(uint32_t n_rows) const {
@@ -151,7 +156,7 @@ void GmmTensor::expand(const DeviceArray<float> &features, uint32_t n_rows, uint
 void GmmTensor::score_expanded(const Job &job) {
   const TensorShape shape = shape_of(job.n_rows);
   const DeviceArray<uint32_t> &stretches = stretches_[shape_index(shape)];
-  const Kernel &kernel = kernel_of(shape.tiles_of_16_rows, false);
+  const Kernel &kernel = kernel_of(shape.tiles_of_16_rows);
   expand(*job.features, job.n_rows, job.n_features);
   kernel.set(fragments_, tiles_, n_steps_, stretches, shape.warps, row_fragments_, inverse_scale_, job.n_rows, *job.scores,
              job.n_states, job.add);
@@ -159,8 +164,17 @@ void GmmTensor::score_expanded(const Job &job) {
   device_.launch(kernel, {n_groups, ceil_div(job.n_rows, shape.warps * shape.tiles_of_16_rows * 16)}, {group_size(target_)});
 }
 
-// Jobs have the same kernel; work-groups are shared out by the tiles and rows.
+// Jobs have the same number of steps and the same shape.
 void GmmTensor::score_diagonal(Device &device, const Job *jobs, size_t n_jobs) {
+  GmmTensor &first = *jobs[0].tensor;
+  const uint32_t tiles = first.shape_of(jobs[0].n_rows).tiles_of_16_rows;
+  const Kernel *const shared = n_jobs > 1 ? shared_kernel(device, first.target_, first.n_steps_, tiles) : nullptr;
+  if (shared != nullptr) return launch_diagonal(device, *shared, jobs, n_jobs);
+  for (size_t i = 0; i < n_jobs; ++i) launch_diagonal(device, jobs[i].tensor->kernel_of(tiles), jobs + i, 1);
+}
+
+// Work-groups are shared out by the tiles and rows.
+void GmmTensor::launch_diagonal(Device &device, const Kernel &kernel, const Job *jobs, size_t n_jobs) {
   GmmTensor &first = *jobs[0].tensor;
   const TensorTarget &target = first.target_;
   const uint32_t tiles = first.shape_of(jobs[0].n_rows).tiles_of_16_rows;
@@ -172,7 +186,6 @@ void GmmTensor::score_diagonal(Device &device, const Job *jobs, size_t n_jobs) {
     n_row_blocks = std::max(n_row_blocks, n_blocks);
   }
   const std::vector<uint32_t> shares = share_blocks(work, device.facts().n_compute_units * kDiagonalWarps / target.group_warps);
-  const Kernel &kernel = first.kernel_of(tiles, n_jobs > 1);
   const size_t n_models = n_jobs > 1 ? kMostModels : 1;
   uint32_t n_groups = 0;
   for (size_t m = 0; m < n_models; ++m) {  // models that are not there have the first one's arrays

@@ -5,7 +5,6 @@
 
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "plugins/common/gmm_tensor_pack.h"
@@ -53,8 +52,9 @@ class GmmTensor {
   GmmTensor(Device &device, const TensorTarget &target, bool diagonal, const TensorPack &pack,
             const std::vector<TensorDim> &dims);
   TensorShape shape_of(uint32_t n_rows) const;
-  const Kernel &kernel_of(uint32_t tiles_of_16_rows, bool many);
+  const Kernel &kernel_of(uint32_t tiles_of_16_rows);
   static void score_diagonal(Device &device, const Job *jobs, size_t n_jobs);
+  static void launch_diagonal(Device &device, const Kernel &kernel, const Job *jobs, size_t n_jobs);
   void score_expanded(const Job &job);
   void expand(const DeviceArray<float> &features, uint32_t n_rows, uint32_t n_features);
 
@@ -65,9 +65,9 @@ class GmmTensor {
   DeviceArray<TensorDim> dims_;
   DeviceArray<uint32_t> fragments_, monomials_;
   DeviceArray<TileInfo> tiles_;
-  DeviceArray<uint32_t> begins_;                         // state_begins() of the diagonal kernel
-  std::vector<DeviceArray<uint32_t>> stretches_;         // by how many warps share one: 1, 2, 4, 8
-  std::map<std::pair<uint32_t, bool>, Kernel> kernels_;  // by tiles of 16 rows of a warp, and whether for many models
+  DeviceArray<uint32_t> begins_;                  // state_begins() of the diagonal kernel
+  std::vector<DeviceArray<uint32_t>> stretches_;  // by how many warps share one: 1, 2, 4, 8
+  std::map<uint32_t, Kernel> kernels_;            // by tiles of 16 rows of a warp; for this model alone
   std::optional<Kernel> expand_;
   DeviceArray<uint32_t> row_fragments_;
   DeviceArray<float> inverse_scale_;

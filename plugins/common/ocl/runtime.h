@@ -172,10 +172,14 @@ class DeviceArray {
   // Raises the capacity to n elements, and at least one. The contents are lost if the array grows.
   void reserve(size_t n) {
     if (n <= n_ && get() != nullptr) return;
-    memory_ = DeviceMemory();
-    n_ = 0;
+    release();
     memory_ = DeviceMemory(*context_, n * sizeof(T));
     n_ = n;
+  }
+  // Frees the memory; work under way ends first.
+  void release() noexcept {
+    memory_ = DeviceMemory();
+    n_ = 0;
   }
 
  private:

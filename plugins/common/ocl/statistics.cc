@@ -12,11 +12,11 @@ void Statistics::launch(Sums &sums, const Rows &rows, uint32_t n_share_tiles, ui
   const Program &program = device_.program(kernel_statistics, "-D FULL_COVARIANCES=" + flag(sums.plan.full_covariances) +
                                                                   " -D FULL_MOMENTS=" + flag(sums.plan.full_moments));
   const Kernel posteriors = program.kernel("posteriors"), sum = program.kernel("sums");
-  posteriors.set(sums.mixtures, jobs_, share_tiles_, shares_, sums.parameters, sums.dims, rows.values, posteriors_,
-                 log_likelihoods_, rows.n_dims);
+  posteriors.set(sums.mixtures, jobs_.array(), share_tiles_.array(), shares_.array(), sums.parameters, sums.dims, rows.values,
+                 posteriors_, log_likelihoods_, rows.n_dims);
   device_.launch(posteriors, {n_share_tiles}, {kStatisticsThreads});
-  sum.set(sums.mixtures, jobs_, element_tiles_, shares_, sums.parameters, sums.dims, rows.values, posteriors_, log_likelihoods_,
-          sums.values, rows.n_dims);
+  sum.set(sums.mixtures, jobs_.array(), element_tiles_.array(), shares_.array(), sums.parameters, sums.dims, rows.values,
+          posteriors_, log_likelihoods_, sums.values, rows.n_dims);
   device_.launch(sum, {n_element_tiles}, {kStatisticsThreads});
 }
 

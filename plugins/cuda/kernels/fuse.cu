@@ -8,7 +8,6 @@ namespace asr::cuda {
 namespace {
 
 constexpr uint32_t kThreads = 256, kMostRows = 65535;  // rows: of a grid
-constexpr uint32_t kFew = 12;                          // terms, for which more threads find registers
 
 // kMost: of the terms of a job.
 template <uint32_t kMost>
@@ -32,7 +31,7 @@ __global__ void __launch_bounds__(kThreads) fuse_kernel(const FuseTables t, uint
 void launch_fuse(const FuseTables &tables, cudaStream_t stream) {
   for (uint32_t first = 0; first < tables.n_rows; first += kMostRows) {
     const uint32_t n = tables.n_rows - first < kMostRows ? tables.n_rows - first : kMostRows;
-    const auto kernel = tables.most_terms <= kFew ? fuse_kernel<kFew> : fuse_kernel<kFuseMostModels>;
+    const auto kernel = tables.most_terms <= kFuseFewTerms ? fuse_kernel<kFuseFewTerms> : fuse_kernel<kFuseMostModels>;
     kernel<<<dim3((tables.n_states + kThreads - 1) / kThreads, n), kThreads, 0, stream>>>(tables, first);
   }
 }

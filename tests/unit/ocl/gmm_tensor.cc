@@ -96,6 +96,32 @@ class GmmTensorTest : public testing::Test {
     EXPECT_EQ(std::memcmp(last.data(), &scores[(n_rows - 1) * n_states], n_states * sizeof(float)), 0);
   }
 
+  // Scores models of unlike sizes and rows one by one and together, and expects the same bits.
+  void expect_together_as_alone() {
+    std::vector<std::unique_ptr<TensorModel>> models;
+    std::vector<std::unique_ptr<TensorModel::Rows>> rows;
+    std::vector<std::vector<float>> alone;
+    std::vector<GmmTensor::Job> jobs;
+    for (uint32_t i = 0; i < 4; ++i) {
+      reference::RandomGmm options;
+      options.n_states = 1 + 4 * i;
+      options.max_gaussians = 20 - 6 * i;
+      options.stream_dims = {i == 3 ? 12u : 33u};
+      options.seed = i;
+      const uint32_t n_rows = 1 + 9 * i;
+      const std::vector<float> features = reference::random_features(options, n_rows);
+      models.push_back(std::make_unique<TensorModel>(*device_, TensorKind::kPlainMma, options));
+      alone.push_back(models.back()->score(features.data(), n_rows));
+      rows.push_back(std::make_unique<TensorModel::Rows>(*models.back(), features.data(), n_rows));
+      jobs.push_back(rows.back()->job());
+    }
+    GmmTensor::score(*device_, jobs);
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      const std::vector<float> together = rows[i]->scores();
+      ASSERT_EQ(std::memcmp(together.data(), alone[i].data(), together.size() * sizeof(float)), 0) << "model " << i;
+    }
+  }
+
   std::optional<Device> device_;
 };
 
@@ -108,29 +134,37 @@ TEST_F(GmmTensorTest, Diagonal) {
 }
 
 // Models of unlike sizes and rows in one launch have the bits that they have alone.
-TEST_F(GmmTensorTest, SeveralDiagonalModels) {
-  std::vector<std::unique_ptr<TensorModel>> models;
-  std::vector<std::unique_ptr<TensorModel::Rows>> rows;
-  std::vector<std::vector<float>> alone;
-  std::vector<GmmTensor::Job> jobs;
-  for (uint32_t i = 0; i < 4; ++i) {
-    reference::RandomGmm options;
-    options.n_states = 1 + 4 * i;
-    options.max_gaussians = 20 - 6 * i;
-    options.stream_dims = {i == 3 ? 12u : 33u};
-    options.seed = i;
-    const uint32_t n_rows = 1 + 9 * i;
-    const std::vector<float> features = reference::random_features(options, n_rows);
-    models.push_back(std::make_unique<TensorModel>(*device_, TensorKind::kPlainMma, options));
-    alone.push_back(models.back()->score(features.data(), n_rows));
-    rows.push_back(std::make_unique<TensorModel::Rows>(*models.back(), features.data(), n_rows));
-    jobs.push_back(rows.back()->job());
+TEST_F(GmmTensorTest, SeveralDiagonalModels) { expect_together_as_alone(); }
+
+Api g_real;
+int g_n_refused = 0;
+std::vector<std::string> g_logged;
+cl_int refuse_many_models(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
+                          void(CL_CALLBACK *done)(cl_program, void *), void *data) {
+  if (std::strstr(options, "-DMODELS=12") != nullptr) {
+    ++g_n_refused;
+    return CL_BUILD_PROGRAM_FAILURE;
   }
-  GmmTensor::score(*device_, jobs);
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    const std::vector<float> together = rows[i]->scores();
-    ASSERT_EQ(std::memcmp(together.data(), alone[i].data(), together.size() * sizeof(float)), 0) << "model " << i;
-  }
+  return g_real.BuildProgram(program, n, devices, options, done, data);
+}
+cl_program no_binary(cl_context, cl_uint, const cl_device_id *, const size_t *, const unsigned char **, cl_int *,
+                     cl_int *status) {
+  *status = CL_INVALID_BINARY;
+  return nullptr;
+}
+
+// A driver that does not compile the kernel of several models; it is asked once.
+TEST_F(GmmTensorTest, DriversMayRefuseTheKernelOfSeveralModels) {
+  constexpr asr_host_api kHost = {sizeof kHost, [](asr_log_level, const char *message) { g_logged.emplace_back(message); }};
+  device_.emplace(kVariant, 0, kOptions, &kHost);
+  g_real = api();
+  api().BuildProgram = refuse_many_models, api().CreateProgramWithBinary = no_binary;
+  expect_together_as_alone();
+  expect_together_as_alone();
+  api() = g_real;
+  EXPECT_EQ(g_n_refused, 1);
+  ASSERT_EQ(g_logged.size(), 1u);
+  EXPECT_EQ(g_logged[0].rfind("ocl_test: each model is scored by a launch of its own: OpenCL: ", 0), 0u) << g_logged[0];
 }
 
 TEST(ShareBlocks, GivesEachModelItsPart) {

@@ -9,11 +9,13 @@
 #include "core/base/error.h"
 #include "tests/reference/random_gmm.h"
 #include "tests/unit/train/drawn_rows.h"
+#include "tests/unit/train/failing_sums.h"
 
 namespace asr::train {
 namespace {
 
 using test::DrawnRows;
+using test::FailingSums;
 
 // Opens every device that sums statistics.
 std::vector<std::unique_ptr<Device>> devices() {
@@ -73,6 +75,7 @@ class DeviceSumsTest : public testing::Test {
       const std::unique_ptr<DeviceSums> sums = DeviceSums::of(*device, chunk_bytes);
       EXPECT_EQ(train(start, &drawn, sums.get()), expected) << device->entry().id;
       EXPECT_EQ(sums->failure(), "");
+      EXPECT_TRUE(sums->has_summed());
       expect_equal(model_, model);
     }
   }
@@ -118,37 +121,8 @@ TEST_F(DeviceSumsTest, FullMomentsOfDiagonalCovariances) {
   }
 }
 
-// The CPU back end with an extension whose slots fail where `g_fails` says.
-const char *g_fails = "";
-int g_n_begun = 0;
-asr_status status_of(const char *slot) { return strcmp(g_fails, slot) == 0 ? ASR_OUT_OF_MEMORY : ASR_OK; }
-asr_status prepare(asr_backend_device *, uint32_t *serves) {
-  *serves = 1;
-  return ASR_OK;
-}
-asr_status load_rows(asr_backend_device *, const float *, uint32_t, uint32_t, asr_backend_rows **) {
-  return status_of("load_rows");
-}
-void free_rows(asr_backend_rows *) {}
-asr_status sums_begin(asr_backend_device *, const asr_sums_view *, asr_backend_sums **) {
-  ++g_n_begun;
-  return status_of("sums_begin");
-}
-void sums_end(asr_backend_sums *) {}
-asr_status add(asr_backend_device *, asr_backend_sums *, const asr_backend_rows *, const asr_row_share *, const uint64_t *) {
-  return status_of("add");
-}
-asr_status read(asr_backend_device *, asr_backend_sums *, double *) { return status_of("read"); }
-constexpr asr_backend_statistics_api kFailing = {sizeof kFailing, prepare,  load_rows, free_rows,
-                                                 sums_begin,      sums_end, add,       read};
-const void *extension(const char *name) { return strcmp(name, ASR_BACKEND_STATISTICS) == 0 ? &kFailing : nullptr; }
-
 TEST(DeviceSums, TheHostTakesOverFromADeviceThatFails) {
-  DeviceEntry entry = choose_device("cpu");
-  asr_backend_api api = *entry.api;
-  api.extension = extension;
-  entry.api = &api;
-  const Device device(entry, ForcedAligner::options(1));
+  const Device device(FailingSums::entry(), ForcedAligner::options(1));
   const AcousticModel start = random_gmm(shapes()[0]);
   DrawnRows drawn;
   test::draw_rows(start, 2000, 9, &drawn);
@@ -156,7 +130,7 @@ TEST(DeviceSums, TheHostTakesOverFromADeviceThatFails) {
   MixtureModel expected = to_mixtures(start);
   const double log_likelihood = em_round(drawn.rows, test::loose_options(start.n_dims), &pool, &expected);
   for (const char *slot : {"load_rows", "sums_begin", "add", "read"}) {
-    g_fails = slot, g_n_begun = 0;
+    FailingSums::fails_in = slot, FailingSums::n_begun = 0;
     const std::unique_ptr<DeviceSums> sums = DeviceSums::of(device);
     ASSERT_NE(sums, nullptr);
     drawn.rows.device = sums.get();
@@ -164,8 +138,9 @@ TEST(DeviceSums, TheHostTakesOverFromADeviceThatFails) {
     EXPECT_EQ(em_round(drawn.rows, test::loose_options(start.n_dims), &pool, &model), log_likelihood) << slot;
     expect_equal(model, expected);
     EXPECT_NE(sums->failure().find("cpu:0"), std::string::npos) << sums->failure();
+    EXPECT_FALSE(sums->has_summed());
     em_round(drawn.rows, test::loose_options(start.n_dims), &pool, &model);
-    EXPECT_EQ(g_n_begun, 1) << "it is not asked again";
+    EXPECT_EQ(FailingSums::n_begun, 1) << "it is not asked again";
   }
 }
 

@@ -10,7 +10,9 @@
 #include <csignal>
 #include <random>
 
+#include "core/base/error.h"
 #include "tests/unit/scratch.h"
+#include "tests/unit/train/failing_sums.h"
 
 namespace asr::train {
 namespace {
@@ -88,12 +90,16 @@ class Speech {
   }
 
   AcousticModel train(const Recipe &recipe, uint32_t n_threads = 2, std::vector<RoundReport> *rounds = nullptr) {
-    const Device device(choose_device("cpu"), ForcedAligner::options(n_threads));
+    return train(recipe, choose_device("cpu"), n_threads,
+                 {[](double, const std::string &) {},
+                  [&](const RoundReport &report) {
+                    if (rounds != nullptr) rounds->push_back(report);
+                  },
+                  [](const std::string &warning) { ADD_FAILURE() << warning; }});
+  }
+  AcousticModel train(const Recipe &recipe, const DeviceEntry &entry, uint32_t n_threads, const TrainingReports &reports) {
+    const Device device(entry, ForcedAligner::options(n_threads));
     ThreadPool pool(n_threads);
-    const TrainingReports reports{[](double, const std::string &) {},
-                                  [&](const RoundReport &report) {
-                                    if (rounds != nullptr) rounds->push_back(report);
-                                  }};
     Trainer trainer(device, set_, graphs_, &rows_, utterances_, &pool, reports);
     AcousticModel model = trainer.train(any_model(), recipe, "model");
     left_out_ = trainer.left_out();
@@ -314,6 +320,36 @@ TEST(Trainer, LikelihoodRisesWithinAStep) {
   }
   EXPECT_GE(n_compared, 6u);
   EXPECT_EQ(rounds.back().step, rounds.back().n_steps);
+}
+
+// A warning tells of it before the round is reported, which is the first to end.
+TEST(Trainer, TheHostTakesOverFromADeviceThatFails) {
+  Speech speech;
+  speech.say_much();
+  const AcousticModel expected = speech.train(flat_recipe());
+  test::FailingSums::fails_in = "add";
+  std::vector<std::string> heard;
+  const auto train = [&](size_t fails_after) {
+    heard.clear();
+    return speech.train(flat_recipe(), test::FailingSums::entry(), 2,
+                        {[](double, const std::string &) {},
+                         [&](const RoundReport &report) {
+                           heard.push_back("round " + std::to_string(report.round));
+                           if (heard.size() > fails_after) fail(ASR_IO, "failed for this test");
+                         },
+                         [&](const std::string &warning) { heard.push_back(warning); }});
+  };
+  const AcousticModel model = train(SIZE_MAX);
+  EXPECT_EQ(model.means, expected.means);
+  EXPECT_EQ(model.precisions, expected.precisions);
+  ASSERT_GE(heard.size(), 3u);
+  EXPECT_EQ(heard[0].rfind("cpu:0: ", 0), 0u) << heard[0];
+  EXPECT_NE(heard[0].find("; the host sums the statistics from here on"), std::string::npos) << heard[0];
+  for (size_t i = 1; i < heard.size(); ++i) EXPECT_EQ(heard[i].rfind("round ", 0), 0u) << heard[i];
+  // Training that fails later has warned.
+  test::expect_error([&] { train(2); }, ASR_IO, "failed for this test");
+  ASSERT_EQ(heard.size(), 3u);
+  EXPECT_EQ(heard[0].rfind("cpu:0: ", 0), 0u) << heard[0];
 }
 
 TEST(Trainer, ShortUtterancesAreLeftOut) {
