@@ -166,10 +166,16 @@ void Device::finish() {
 }
 
 const Program &Device::program(const KernelSource &source, const std::string &options) {
-  const std::string all = "-cl-std=CL1.2 -w " + options, key = source.name + (' ' + all);
+  const std::string key = source.name + (' ' + options);
   auto found = programs_.find(key);
-  if (found == programs_.end()) found = programs_.emplace(key, Program(context_, facts_.driver, source, all)).first;
+  if (found == programs_.end()) {
+    found = programs_.emplace(key, Program(context_, facts_.driver, source, "-cl-std=CL1.2 -w " + options)).first;
+  }
   return found->second;
+}
+
+bool Device::has_program(const KernelSource &source, const std::string &options) const {
+  return programs_.count(source.name + (' ' + options)) != 0;
 }
 
 const Kernel *Device::optional_kernel(const KernelSource &source, const std::string &options, const char *name,

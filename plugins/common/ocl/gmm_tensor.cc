@@ -39,7 +39,7 @@ std::string diagonal_options(const TensorTarget &target, uint32_t n_steps, uint3
 Kernel diagonal_kernel(Device &device, const TensorTarget &target, uint32_t n_steps, uint32_t tiles) {
   return device.program(kernel_gmm_diagonal_tensor, diagonal_options(target, n_steps, tiles, 1)).kernel(kDiagonalName);
 }
-// The kernel of several models is compiled by their first common launch. A driver may find its arguments too many.
+// A driver may find the arguments of several models too many.
 const Kernel *shared_kernel(Device &device, const TensorTarget &target, uint32_t n_steps, uint32_t tiles) {
   return device.optional_kernel(kernel_gmm_diagonal_tensor, diagonal_options(target, n_steps, tiles, kMostModels),
                                 kDiagonalName, "each model is scored by a launch of its own");
@@ -126,8 +126,14 @@ GmmTensor::GmmTensor(Device &device, const TensorTarget &target, bool diagonal, 
   for (uint32_t shared = 1; shared <= target.group_warps; shared *= 2) {
     stretches_.emplace_back(device.context(), cut_stretches(pack.starts, n_warps / shared));
   }
-  for (const uint32_t tiles : {1u, 2u}) {
-    if (!is_plain(target)) kernel_of(tiles);
+  if (!is_plain(target)) {
+    for (const uint32_t tiles : {1u, 2u}) {
+      // The second model of such rows brings the kernel that scores both: none is compiled while streams wait.
+      const bool is_second =
+          diagonal && device.has_program(kernel_gmm_diagonal_tensor, diagonal_options(target, n_steps_, tiles, 1));
+      kernel_of(tiles);
+      if (is_second) shared_kernel(device, target, n_steps_, tiles);
+    }
   }
   if (!diagonal) expand_.emplace(expand_kernel(device, target, n_dims_));
 }
