@@ -2,6 +2,7 @@
 // Tests speakers on a device that makes and transforms their rows itself (plugins/stepping.cc, with the CPU's arithmetic).
 // Events and learned transforms must equal the CPU's to the last bit.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/api/recognizer.h"
@@ -70,10 +71,9 @@ Learned adapt_between_utterances(const std::string &device, float lattice_beam, 
 void expect_what_the_cpu_learns(uint32_t methods, float lattice_beam, asr_cmn cmn) {
   const Learned expected = adapt_between_streams("cpu", methods, lattice_beam, 1600, cmn);
   EXPECT_EQ(expected.transforms[0].empty(), methods == ASR_SPEAKER_VTLN);
-  for (const char *const device : {"stepping:0", "stepping:3", "stepping:4"}) {
-    for (const size_t chunk : {160, 100000}) {
-      EXPECT_EQ(adapt_between_streams(device, methods, lattice_beam, chunk, cmn), expected) << device << ", " << chunk;
-    }
+  const std::pair<const char *, size_t> trials[] = {{"stepping:0", 160}, {"stepping:3", 100000}, {"stepping:4", 1000}};
+  for (const auto &[device, chunk] : trials) {
+    EXPECT_EQ(adapt_between_streams(device, methods, lattice_beam, chunk, cmn), expected) << device << ", " << chunk;
   }
 }
 
@@ -94,10 +94,9 @@ TEST(FusedSpeakers, LearnBetweenUtterancesAsOnTheCpu) {
   for (const float lattice_beam : {0.0f, 8.0f}) {
     const Learned expected = adapt_between_utterances("cpu", lattice_beam, 1600);
     EXPECT_FALSE(expected.transforms[0].empty());
-    for (const char *const device : {"stepping:0", "stepping:4"}) {
-      for (const size_t chunk : {160, 16000, 1000000}) {
-        EXPECT_EQ(adapt_between_utterances(device, lattice_beam, chunk), expected) << device << ", " << chunk;
-      }
+    const std::pair<const char *, size_t> trials[] = {{"stepping:0", 160}, {"stepping:0", 1000000}, {"stepping:4", 16000}};
+    for (const auto &[device, chunk] : trials) {
+      EXPECT_EQ(adapt_between_utterances(device, lattice_beam, chunk), expected) << device << ", " << chunk;
     }
   }
 }
