@@ -5,7 +5,9 @@
 # bundle. The builds have the flags of BUILD and lie beside it, so that ccache has their objects.
 set -euo pipefail
 command=$1 source=$2 flags=$3/tests/same_flags.cmake
-builds=$3-subproject-$$ work=$(mktemp -d)
+work=$(mktemp -d) builds=$3-subproject
+[[ -w ${3%/*} ]] || builds=$work/build
+rm -rf "$builds"-*
 trap 'rm -rf "$work" "$builds"-*' EXIT
 . "$(dirname "${BASH_SOURCE[0]}")/digits.sh"
 

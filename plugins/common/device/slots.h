@@ -214,12 +214,13 @@ class DeviceSlots {
           return d.returned_rows.deliver(n_left);
         }
       }
-      FirstFailure failure;
-      failure.run([&] { d.returned_rows.deliver(0); });
-      failure.run([&] { d.lanes.wait(); });
-      for (Acoustic *acoustic : d.acoustics) failure.run([&] { acoustic->acoustic.finish(); });
-      failure.run([&] { d.device.finish(); });
-      failure.rethrow();
+      FirstFailure of_device, of_channel;
+      of_device.run([&] { d.returned_rows.deliver(0); });
+      of_channel.run([&] { d.lanes.wait(); });
+      for (Acoustic *acoustic : d.acoustics) of_device.run([&] { acoustic->acoustic.finish(); });
+      of_device.run([&] { d.device.finish(); });
+      of_device.rethrow();  // first: a channel's failure is its outcome, too
+      of_channel.rethrow();
     });
   }
 
@@ -289,7 +290,7 @@ class DeviceSlots {
       try {
         body(*d.statistics);
       } catch (...) {
-        d.statistics->release();
+        d.statistics->give_up();
         throw;
       }
     });

@@ -40,7 +40,7 @@ class DeviceStatistics {
     Array<double> parameters, values;
   };
 
-  virtual ~DeviceStatistics() = default;
+  virtual ~DeviceStatistics() { finish(); }
 
   std::unique_ptr<Rows> load(const float *rows, uint32_t n_rows, uint32_t n_dims) {
     std::unique_ptr<Rows> loaded = new_rows(n_rows, n_dims);
@@ -92,10 +92,10 @@ class DeviceStatistics {
     value_staging_.download(sums.values, {{values, sums.plan.n_values}}, device_.compute());
   }
 
-  // Frees the device's memory for launches, up to 600 MB, which the next launch takes anew.
-  void release() noexcept {
-    jobs_.release(), share_tiles_.release(), element_tiles_.release(), shares_.release();
-    posteriors_.release(), log_likelihoods_.release();
+  // Ends the work under way after a failure.
+  void give_up() noexcept {
+    finish();
+    release();
   }
 
  protected:
@@ -129,6 +129,20 @@ class DeviceStatistics {
   // double. Longer launches would keep other work waiting, and some drivers end them after seconds. An H100 takes 2 ms,
   // far more than a launch costs. Diagonal models of 39 features have 430 operations a posterior: memory is their limit.
   static constexpr SumsLimits kMostOfLaunch = {uint64_t{1} << 25, uint64_t{1} << 35};
+
+  // Pinned memory may be freed afterwards.
+  void finish() noexcept {
+    try {
+      device_.compute().finish();
+    } catch (...) {  // a lost device can be closed
+    }
+  }
+
+  // Frees the device's memory for launches, up to 600 MB, which the next launch takes anew.
+  void release() noexcept {
+    jobs_.release(), share_tiles_.release(), element_tiles_.release(), shares_.release();
+    posteriors_.release(), log_likelihoods_.release();
+  }
 
   template <typename T>
   void load(const std::vector<T> &from, Array<T> *to) {

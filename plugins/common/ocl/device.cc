@@ -174,10 +174,6 @@ const Program &Device::program(const KernelSource &source, const std::string &op
   return found->second;
 }
 
-bool Device::has_program(const KernelSource &source, const std::string &options) const {
-  return programs_.count(source.name + (' ' + options)) != 0;
-}
-
 const Kernel *Device::optional_kernel(const KernelSource &source, const std::string &options, const char *name,
                                       const char *instead) {
   if (refused_.count(source.name) != 0) return nullptr;
@@ -187,6 +183,7 @@ const Kernel *Device::optional_kernel(const KernelSource &source, const std::str
   try {
     return &optional_kernels_.emplace(key, program(source, options).kernel(name)).first->second;
   } catch (const Error &error) {
+    if (error.code() == ASR_OUT_OF_MEMORY) throw;
     refused_.insert(source.name);
     if (host_ != nullptr) host_->log(ASR_LOG_WARNING, format("%s: %s: %s", variant_.name, instead, error.what()).c_str());
     return nullptr;

@@ -54,7 +54,6 @@ class Device {
 
   // Returns a program, which is built once. `options` are for the OpenCL compiler ("-D NAME=1").
   const Program &program(const KernelSource &source, const std::string &options = "");
-  bool has_program(const KernelSource &source, const std::string &options) const;
   // Returns a kernel that others can stand in for, or nullptr if the driver refuses it. The log then says once what is done
   // `instead`, and no other options of this source are tried.
   const Kernel *optional_kernel(const KernelSource &source, const std::string &options, const char *name, const char *instead);

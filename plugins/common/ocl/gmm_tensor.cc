@@ -126,14 +126,10 @@ GmmTensor::GmmTensor(Device &device, const TensorTarget &target, bool diagonal, 
   for (uint32_t shared = 1; shared <= target.group_warps; shared *= 2) {
     stretches_.emplace_back(device.context(), cut_stretches(pack.starts, n_warps / shared));
   }
-  if (!is_plain(target)) {
-    for (const uint32_t tiles : {1u, 2u}) {
-      // The second model of such rows brings the kernel that scores both: none is compiled while streams wait.
-      const bool is_second =
-          diagonal && device.has_program(kernel_gmm_diagonal_tensor, diagonal_options(target, n_steps_, tiles, 1));
-      kernel_of(tiles);
-      if (is_second) shared_kernel(device, target, n_steps_, tiles);
-    }
+  for (const uint32_t tiles : {1u, 2u}) {
+    if (is_plain(target)) break;
+    kernel_of(tiles);
+    if (diagonal) shared_kernel(device, target, n_steps_, tiles);  // now, not while streams wait
   }
   if (!diagonal) expand_.emplace(expand_kernel(device, target, n_dims_));
 }

@@ -8,7 +8,9 @@ source=$1 make_tone_bundle=$2 flags=$3/tests/same_flags.cmake build_type=$4
 skip() { echo "skipped: $*"; exit 77; }
 fail() { echo "wheel.sh: $*" >&2; exit 1; }
 command -v python3 >/dev/null || skip "python3 is missing; ./dev setup test installs it"
-build=$3-wheel-$$ work=$(mktemp -d)
+work=$(mktemp -d) build=$3-wheel
+[[ -w ${3%/*} ]] || build=$work/build
+rm -rf "$build"
 trap 'rm -rf "$work" "$build"' EXIT
 python3 -m venv "$work/venv" >"$work/log" 2>&1 || skip "python3 -m venv does not work; ./dev setup test installs python3-venv"
 "$work/venv/bin/pip" -q download --no-deps -d "$work" scikit-build-core numpy >"$work/log" 2>&1 || skip "PyPI cannot be reached"
