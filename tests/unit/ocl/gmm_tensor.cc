@@ -47,7 +47,7 @@ class TensorModel {
     Rows(TensorModel &model, const float *features, uint32_t n_rows)
         : model_(model),
           n_rows_(n_rows),
-          features_(model.device_.context(), std::vector<float>(features, features + n_rows * model.view().n_dims)),
+          features_(model.device_.context(), std::vector<float>(features, features + size_t{n_rows} * model.view().n_dims)),
           scores_(model.device_.context(), std::vector<float>(size_t{n_rows} * model.view().n_states, NAN)) {}
     GmmTensor::Job job() {
       return {&*model_.tensor_, &features_, n_rows_, model_.view().n_dims, &scores_, model_.view().n_states, 0};
@@ -85,7 +85,7 @@ class GmmTensorTest : public testing::Test {
     TensorModel model(*device_, kind, options);
     const std::vector<float> features = reference::random_features(options, n_rows),
                              scores = model.score(features.data(), n_rows);
-    const uint32_t n_dims = model.view().n_dims, n_states = model.view().n_states;
+    const size_t n_dims = model.view().n_dims, n_states = model.view().n_states;
     for (uint32_t t = 0; t < n_rows; ++t) {
       for (uint32_t s = 0; s < n_states; ++s) {
         ASSERT_NEAR(scores[t * n_states + s], reference::log_likelihood(model.view(), s, &features[t * n_dims]), 2e-3)
