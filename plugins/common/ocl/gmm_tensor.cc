@@ -126,10 +126,11 @@ GmmTensor::GmmTensor(Device &device, const TensorTarget &target, bool diagonal, 
   for (uint32_t shared = 1; shared <= target.group_warps; shared *= 2) {
     stretches_.emplace_back(device.context(), cut_stretches(pack.starts, n_warps / shared));
   }
-  for (const uint32_t tiles : {1u, 2u}) {
-    if (is_plain(target)) break;
-    kernel_of(tiles);
-    if (diagonal) shared_kernel(device, target, n_steps_, tiles);  // now, not while streams wait
+  if (!is_plain(target)) {  // now, not while streams wait
+    for (const uint32_t tiles : {1u, 2u}) {
+      kernel_of(tiles);
+      if (diagonal) shared_kernel(device, target, n_steps_, tiles);
+    }
   }
   if (!diagonal) expand_.emplace(expand_kernel(device, target, n_dims_));
 }
