@@ -157,10 +157,9 @@ typedef struct asr_score_job {    /* rows that one model scores for all of its s
 /* ---- graph and search: 003_... (WFST decoding); "The search, defined" in docs/search.md --------------------------- */
 
 typedef struct asr_graph_arc {
-  uint32_t next_state;
-  uint32_t transition_id; /* 1..n_transition_ids for emitting arcs, 0 for epsilon arcs */
-  uint32_t word;          /* 0 = none */
-  float graph_cost;       /* -ln; finite */
+  uint32_t next_state, transition_id; /* transition_id: 1..n_transition_ids for emitting arcs, 0 for epsilon arcs */
+  uint32_t word;                      /* 0 = none */
+  float graph_cost;                   /* -ln; finite */
 } asr_graph_arc;
 
 /* State s has the emitting arcs arcs[emitting_begin[s] .. emitting_begin[s+1]) and the epsilon arcs arcs[epsilon_begin[s] ..
@@ -206,9 +205,8 @@ typedef struct asr_path_arc {          /* epsilon arcs without a word are omitte
 typedef struct asr_path {
   const asr_path_arc *arcs; /* owned by the channel, valid until the next call for the channel */
   uint64_t n_arcs;
-  uint32_t n_frames;      /* frames advanced so far */
-  uint32_t reached_final; /* 1: ends in a final state, final_cost included in total_cost */
-  uint32_t beam_died;     /* 1: no token survived; the path is the best one up to that frame */
+  uint32_t n_frames, reached_final; /* frames advanced so far; 1: ends in a final state, final_cost is in total_cost */
+  uint32_t beam_died;               /* 1: no token survived; the path is the best one up to that frame */
   float final_cost;
   double total_cost; /* sum of graph_cost + acoustic_scale * acoustic_cost + word insertion costs + final_cost */
   uint64_t n_tokens, n_arcs_expanded; /* summed over frames, for benchmarks */
@@ -267,10 +265,9 @@ typedef struct asr_backend_api {
    * job has host rows or no frames. A channel without surviving tokens stays so and skips its frames. */
   asr_status (*advance)(asr_backend_device *, asr_backend_acoustic *, const asr_advance_job *jobs, size_t n_jobs);
 
-  /* Returns the best paths of channels, each at most once, after the frames so far (waits for them). They end in the
-   * tokens with the least cost. With ASR_WANTS_FINAL and a token in a final state, final tokens count alone, by cost
-   * plus final cost. Ties: lower state number. After a failure each channel may be asked alone; one left half changed
-   * fails ever after. */
+  /* Returns the best paths of channels, each at most once, after the frames so far (waits for them). They end in the tokens
+   * with the least cost. With ASR_WANTS_FINAL and a token in a final state, final tokens count alone, by cost plus final cost.
+   * Ties: lower state number. After a failure each channel may be asked alone; one left half changed fails ever after. */
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                            asr_path *paths);
 
