@@ -72,7 +72,13 @@ void SearchLanes::finish_advances(uint32_t n_left) noexcept {
 
 void SearchLanes::wait() {
   finish();
-  for (const uint32_t flight : {last_ ^ 1, last_}) flights_[flight]->wait();
+  try {
+    flights_[last_ ^ 1]->wait();
+  } catch (...) {
+    flights_[last_]->forget_failure();  // its channels report it; no later wait must
+    throw;
+  }
+  flights_[last_]->wait();
 }
 
 void SearchLanes::release(const Acoustic *acoustic, uint32_t buffer) {
