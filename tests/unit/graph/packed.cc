@@ -124,6 +124,7 @@ TEST(PackedGraph, ArcsHaveNumbers) {
         ASSERT_EQ(packed.next_state(number), got.next_state);
         ASSERT_EQ(got.transition_id, want.transition_id);
         ASSERT_EQ(got.word, want.word);
+        // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): the same bits are wanted
         ASSERT_EQ(memcmp(&got.graph_cost, &want.graph_cost, sizeof(float)), 0);
         uint32_t &last = want.transition_id != 0 ? last_into[want.next_state].first : last_into[want.next_state].second;
         ASSERT_GT(number + 1, last);

@@ -156,14 +156,14 @@ inline std::string small_kaldi_model(bool binary, bool extended, bool full) {
     w.token("<GCONSTS>").vector(std::vector<float>(n, -1));
     w.token("<WEIGHTS>").vector(n == 2 ? std::vector<float>{0.25f, 0.75f} : std::vector<float>{1});
     const std::vector<float> means = {2, 1, 4, -1};  // diagonal precisions 2, 0.5: means 1, 2 and 2, -2
-    const std::vector<float> some(means.begin(), means.begin() + 2 * n);
+    const std::vector<float> some(means.begin(), means.begin() + 2L * n);
     if (full) {
       w.token("<MEANS_INVCOVARS>").matrix(n, some).token("<INV_COVARS>");
       for (uint32_t k = 0; k < n; ++k) w.packed(2, {2, 0.5f, 1});
     } else {
       const std::vector<float> precisions = {2, 0.5f, 2, 0.5f};
       w.token("<MEANS_INVVARS>").matrix(n, some);
-      w.token("<INV_VARS>").matrix(n, std::vector<float>(precisions.begin(), precisions.begin() + 2 * n));
+      w.token("<INV_VARS>").matrix(n, std::vector<float>(precisions.begin(), precisions.begin() + 2L * n));
     }
     w.token(full ? "</FullGMM>" : "</DiagGMM>");
   }

@@ -52,7 +52,7 @@ void expect_scores(const ImportedModel &model, const std::string &dir, const std
 
   for (uint32_t i = 0; i < mdef.phones.size(); i += static_cast<uint32_t>(mdef.phones.size() / 20 + 1)) {
     const sphinx::MdefPhone &phone = mdef.phones[i];
-    const uint32_t s = mdef.senones[phone.sequence * mdef.n_emitting];
+    const uint32_t s = mdef.senones[size_t{phone.sequence} * mdef.n_emitting];
     const uint32_t codebook = means.n_codebooks == 1 ? 0 : means.n_codebooks == mdef.n_base() ? phone.base : s;
     std::vector<float> x(acoustic.n_dims);
     double expected = 0;
@@ -118,6 +118,7 @@ TEST(RealModel, DebianTidigits) {
 }
 
 // Returns the folder of the test data, or skips the test.
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name
 #define TEST_DATA_OR_SKIP(data)                        \
   const char *const data = getenv("SENONE_TEST_DATA"); \
   if (data == nullptr) GTEST_SKIP() << "SENONE_TEST_DATA is not set"

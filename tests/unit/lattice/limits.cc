@@ -72,7 +72,7 @@ TEST_P(Limits, MemoryIsBoundedInPieces) {
     PieceDeterminiser pieces({kScale, 12, uint64_t{1} << 28, max_bytes});
     for (size_t i = 0; i + 1 < given.size(); ++i) pieces.add(std::move(given[i]));
     const Determinised result = pieces.finish(std::move(given.back()));
-    EXPECT_LE(peak.bytes(), max_bytes + 4 * largest + 200 * GetParam().shape.n_frames);
+    EXPECT_LE(peak.bytes(), max_bytes + 4 * largest + uint64_t{200} * GetParam().shape.n_frames);
     expect_narrow(lattice, result, 12);
   }
 }

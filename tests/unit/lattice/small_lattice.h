@@ -32,7 +32,7 @@ inline CompactLattice random_lattice(const LatticeShape &shape, std::mt19937 &ra
     while (!add(below(s), s)) {
     }
   }
-  for (double n = shape.tree ? 0 : (shape.arcs - 1) * shape.n_states; n >= 1; --n) {
+  for (auto n = static_cast<uint32_t>(shape.tree ? 0 : std::max(0.0, (shape.arcs - 1) * shape.n_states)); n > 0; --n) {
     const uint32_t s = below(shape.n_states - 1);
     add(s, s + 1 + below(shape.n_states - 1 - s));
   }
@@ -60,7 +60,8 @@ struct LatticePath {
   double posterior = 0;
 };
 
-inline void list_paths_from(const CompactLattice &lattice, uint32_t s, LatticePath path, std::vector<LatticePath> *paths) {
+inline void list_paths_from(const CompactLattice &lattice, uint32_t s, const LatticePath &path,
+                            std::vector<LatticePath> *paths) {
   if (is_end(lattice.ends[s].cost)) {
     paths->push_back(path);
     paths->back().end = s;

@@ -80,6 +80,7 @@ class FailuresTest : public testing::Test {
   bool loaded_ = false;
 };
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name
 #define OPEN_OR_SKIP(device)             \
   std::optional<Device> device = open(); \
   if (!device) GTEST_SKIP() << list_devices(kVariant).reason

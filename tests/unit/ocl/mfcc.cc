@@ -33,7 +33,7 @@ std::vector<float> cepstra(const Variant &variant, const FrontEnd &front_end, bo
   api() = g_real;
   const FeatureTables tables(front_end, {1});
   Mfcc mfcc(device, *tables.view());
-  std::vector<float> samples, result(kFrames * front_end.n_ceps);
+  std::vector<float> samples, result(size_t{kFrames} * front_end.n_ceps);
   for (size_t i = 0; i < 1 + front_end.window_samples + kFrames * front_end.shift_samples; ++i) {
     const double noise = double(i * 2654435761u >> 20 & 127);
     samples.push_back(

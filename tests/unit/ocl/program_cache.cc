@@ -13,7 +13,9 @@
 namespace asr::ocl {
 namespace {
 
-const std::string kKey = "device; driver 1.0\0-DN=1\0source", kBinary(5000, 'b');
+using namespace std::string_literals;
+
+const std::string kKey = "device; driver 1.0\0-DN=1\0source"s, kBinary(5000, 'b');
 
 class ProgramCacheTest : public testing::Test {
  protected:
@@ -76,11 +78,11 @@ TEST_F(ProgramCacheTest, ConcurrentWritersAndReaders) {
   std::atomic<int> n_wrong{0};
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
-      const std::string mine(size_t{10000} + 1000 * t, static_cast<char>('a' + t));
+      const std::string mine(10000 + size_t{1000} * t, static_cast<char>('a' + t));
       for (int i = 0; i < 50; ++i) {
         cache_.store(kKey, mine);
         const std::string found = cache_.load(kKey);
-        const bool right = !found.empty() && found == std::string(size_t{10000} + 1000 * (found[0] - 'a'), found[0]);
+        const bool right = !found.empty() && found == std::string(10000 + size_t{1000} * (found[0] - 'a'), found[0]);
         n_wrong += right ? 0 : 1;
       }
     });

@@ -28,7 +28,7 @@ TEST(BenchAudio, ChunksGoAroundTheEnd) {
 }
 
 TEST(BenchAudio, LessThanASecondIsRefused) {
-  const std::string path = std::filesystem::temp_directory_path() / ("senone_bench_audio_" + std::to_string(getpid()) + ".raw");
+  std::string path = std::filesystem::temp_directory_path() / ("senone_bench_audio_" + std::to_string(getpid()) + ".raw");
   const auto write = [&](size_t n_samples) {
     std::ofstream(path, std::ios::binary) << std::string(2 * n_samples, '\1');
     return path;
