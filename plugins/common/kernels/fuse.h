@@ -19,12 +19,6 @@ namespace asr {
 
 FIXED float kFuseLogZero = -1e30f;  // log-likelihoods below it count as -infinity
 
-// The terms of a row, which the threads of a block share.
-typedef struct FuseTerms {
-  GLOBAL const float *scores[kFuseMostModels];  // [n_states]
-  float weights[kFuseMostModels], offsets[kFuseMostModels];
-} FuseTerms;
-
 // Sets term m of row `number` of a job; `scores`: the score buffer of its model.
 DEVICE void fuse_set_term(LOCAL FuseTerms *terms, uint32_t m, FuseTerm term, GLOBAL const float *scores, uint32_t n_states,
                           uint32_t number) {
