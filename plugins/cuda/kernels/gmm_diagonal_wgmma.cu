@@ -28,7 +28,8 @@ namespace asr::cuda {
 namespace {
 
 constexpr uint32_t kWarp = 32, kGroupThreads = 128, kThreads = kWarpgroups * kGroupThreads;
-constexpr uint32_t kCoreBytes = 128;  // 8 Gaussians, 8 values of k
+constexpr uint32_t kCoreBytes = 128;                // 8 Gaussians, 8 values of k
+constexpr size_t kLastingBytes = size_t{48} << 20;  // second-level cache
 constexpr uint32_t kInfoBytes = kProductTiles * sizeof(TileInfo);
 
 // Tells the compiler that a value is the same for all lanes.
@@ -194,11 +195,12 @@ struct Part {
 };
 struct Parts {
   uint32_t n;
+  bool pass;  // their tiles are more than the second-level cache keeps for the next launch
   Part of[kMostModels];
 };
 
 template <int kSteps, bool kHalved>
-__device__ __forceinline__ void score_part(const Part &part) {
+__device__ __forceinline__ void score_part(const Part &part, bool passes) {
   using R = Ring<kSteps, kHalved>;
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ uint64_t full[R::kStages], empty[R::kStages];
@@ -232,10 +234,12 @@ __device__ __forceinline__ void score_part(const Part &part) {
   const bool fills = threadIdx.x % (n_sharing * kGroupThreads) == 0;
   const auto fill = [&](uint32_t block, uint32_t slot, uint32_t info) {
     const uint32_t stage = first_stage + slot, n = tiles_of(block);
+    const uint64_t policy = cache_policy(passes);
     barrier_expect(&full[stage], n * (R::kTileBytes + uint32_t(sizeof(TileInfo))));
-    copy_bulk(memory + stage * R::kStageBytes, model_bytes + size_t{block} * R::kStageBytes, n * R::kTileBytes, &full[stage]);
+    copy_bulk(memory + stage * R::kStageBytes, model_bytes + size_t{block} * R::kStageBytes, n * R::kTileBytes, &full[stage],
+              policy);
     copy_bulk(ring_infos + info * kInfoBytes, model_infos + size_t{block} * kProductTiles, n * uint32_t(sizeof(TileInfo)),
-              &full[stage]);
+              &full[stage], policy);
   };
   for (uint32_t block = 0; fills && block < min(n_stages, n_blocks); ++block) fill(block, block, block);
   __syncwarp();
@@ -279,7 +283,7 @@ __device__ __forceinline__ void score_part(const Part &part) {
   }
 }
 
-// kSteps is that of all parts, or 0 if parts differ.
+// kSteps is that of all parts, or 0 if parts differ; that kernel has no register left for a choice of policy.
 template <int kSteps, bool kHalved>
 __global__ void __launch_bounds__(kThreads, 1) diagonal_wgmma_kernel(const __grid_constant__ Parts parts) {
   uint32_t i = 0;
@@ -287,13 +291,13 @@ __global__ void __launch_bounds__(kThreads, 1) diagonal_wgmma_kernel(const __gri
   const Part &part = parts.of[i];
   if (blockIdx.y >= part.n_row_blocks) return;
   if constexpr (kSteps > 0) {
-    score_part<kSteps, kHalved>(part);
+    score_part<kSteps, kHalved>(part, parts.pass);
   } else if (part.n_steps == 4) {
-    score_part<4, kHalved>(part);
+    score_part<4, kHalved>(part, false);
   } else if (part.n_steps == 9) {
-    score_part<9, kHalved>(part);
+    score_part<9, kHalved>(part, false);
   } else {
-    score_part<10, kHalved>(part);
+    score_part<10, kHalved>(part, false);
   }
 }
 
@@ -323,6 +327,7 @@ void launch_all(const DiagonalJob *jobs, uint32_t n_jobs, uint32_t n_multiproces
   parts.n = n_jobs;
   std::vector<uint64_t> work;
   uint32_t n_row_blocks = 1, n_steps = jobs[0].model->n_steps;
+  size_t n_bytes = 0;  // of all tiles
   for (uint32_t i = 0; i < n_jobs; ++i) {
     const GmmRows &rows = jobs[i].rows;
     const TensorModel &model = *jobs[i].model;
@@ -348,6 +353,7 @@ void launch_all(const DiagonalJob *jobs, uint32_t n_jobs, uint32_t n_multiproces
     work.push_back(uint64_t{jobs[i].n_tiles} * n_sharing * parts.of[i].n_row_blocks);
     n_row_blocks = std::max(n_row_blocks, parts.of[i].n_row_blocks);
     if (model.n_steps != n_steps) n_steps = 0;
+    n_bytes += size_t{jobs[i].n_tiles} * diagonal_tile_bytes(model.n_steps) / (kHalved ? 2 : 1);
   }
   const std::vector<uint32_t> shares = share_blocks(work, n_multiprocessors);
   uint32_t n_blocks = 0;
@@ -355,6 +361,7 @@ void launch_all(const DiagonalJob *jobs, uint32_t n_jobs, uint32_t n_multiproces
     parts.of[i].first_block = n_blocks, parts.of[i].n_blocks = shares[i];
     n_blocks += shares[i];
   }
+  parts.pass = n_bytes > kLastingBytes;
   const dim3 grid(n_blocks, n_row_blocks);
   if (n_steps == 0) return launch<0, kHalved>(parts, grid, stream);
   if (n_steps == 4) return launch<4, kHalved>(parts, grid, stream);

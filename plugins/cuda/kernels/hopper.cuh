@@ -38,11 +38,20 @@ __device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t parity)
       "r"(parity)
       : "memory");
 }
+// Returns how the second-level cache treats what it is asked for: `passes`: first to be evicted, because nobody reads it again.
+__device__ __forceinline__ uint64_t cache_policy(bool passes) {
+  uint64_t first, normal;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
+  asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
+  return passes ? first : normal;
+}
 // Copies n_bytes (a multiple of 16) from global to shared memory. The barrier counts the bytes as they arrive.
-__device__ __forceinline__ void copy_bulk(void *shared, const void *global, uint32_t n_bytes, uint64_t *barrier) {
+__device__ __forceinline__ void copy_bulk(void *shared, const void *global, uint32_t n_bytes, uint64_t *barrier,
+                                          uint64_t policy) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(shared)),
-      "l"(global), "r"(n_bytes), "r"(shared_address(barrier))
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
+          shared_address(shared)),
+      "l"(global), "r"(n_bytes), "r"(shared_address(barrier)), "l"(policy)
       : "memory");
 }
 
