@@ -8,8 +8,9 @@
 // rows of their own. For many rows they share a stretch of the model and a ring. For up to 128 rows two share them, and
 // for up to 64 each has its own. While a warpgroup takes exponentials, the tensor cores work for the others. Operands
 // leave the ring when they are multiplied, constants when the exponentials are taken. Up to 32 rows of a model with
-// small mixtures are in two or four warps of a warpgroup, which take the states in turn. Several models in one launch
-// have blocks of their own, about as many as their part of the work.
+// small mixtures are in two or four warps of a warpgroup, which take the states in turn. A turn has two small states,
+// which are merged and stored at once. Several models in one launch have blocks of their own, about as many as their
+// part of the work.
 //
 // A tile in memory: blocks of 8 values of k of its 8 Gaussians, 128 bytes each, hi of all k and then lo; apart,
 // TileInfo. A halved model is without lo: half the bytes and 10 products for 14, beyond the tolerance. Floors for
@@ -84,7 +85,7 @@ __device__ __forceinline__ void start_products(float (&d)[kProductTiles][4], con
 // Mixture is a warp's way through the tiles of its stretch.
 struct Mixture {
   LogSum of[2];         // sums of rows lane / 4 and + 8
-  uint32_t next = 0;    // turn that has the next state
+  uint32_t next = 0;    // states that have ended
   uint32_t begins = 1;  // 1: the next tile is the first of a state
 };
 
@@ -129,17 +130,18 @@ __device__ __forceinline__ void store_states(const float (&first)[4], const floa
 }
 
 // Adds the sums of up to 12 tiles to the mixture of a warp's 16 rows, and stores the states that end. A state's log sums take
-// the place of its last tile in d, so that two states are merged at once. kTurns: only those whose turn it is.
+// the place of its last tile in d, so that two states are merged at once. kTurns: only those whose turn it is, of 1 <<
+// doubles states.
 template <bool kTurns>
 __device__ __forceinline__ void mix_tiles(float (&d)[kProductTiles][4], const TileInfo *infos, uint32_t n_tiles,
-                                          const float (&inverse_scale)[2], uint32_t n_turns, uint32_t turn,
+                                          const float (&inverse_scale)[2], uint32_t n_turns, uint32_t turn, uint32_t doubles,
                                           const Scores &scores, Mixture &mixture) {
   const uint32_t lane = threadIdx.x % kWarp, q = lane % 4;
   const int32_t states = lane < n_tiles ? infos[lane].state : -1;
   uint32_t ends = uniform(__ballot_sync(0xffffffffu, states >= 0));
   uint32_t mine = ~0u;
   if constexpr (kTurns) {
-    const uint32_t turn_of_tile = (mixture.next + __popc(ends & ((1u << lane) - 1))) & (n_turns - 1);
+    const uint32_t turn_of_tile = (mixture.next + __popc(ends & ((1u << lane) - 1))) >> doubles & (n_turns - 1);
     mine = uniform(__ballot_sync(0xffffffffu, lane < n_tiles && turn_of_tile == turn));
     mixture.next += __popc(ends);
   }
@@ -192,6 +194,7 @@ struct Part {
   uint32_t n_dims, n_steps, n_tiles;
   GmmRows rows;
   uint32_t n_sharing, n_turns, n_row_blocks, first_block, n_blocks;
+  uint32_t doubles;  // 1: a turn has two states
 };
 struct Parts {
   uint32_t n;
@@ -273,9 +276,9 @@ __device__ __forceinline__ void score_part(const Part &part, bool passes) {
     if (first_row < rows.n_rows) {
       const float(&scale)[2] = fragments.inverse_scale[0];
       if (n_turns == 1) {
-        mix_tiles<false>(d, infos, tiles_of(block), scale, 1, 0, scores, mixture);
+        mix_tiles<false>(d, infos, tiles_of(block), scale, 1, 0, 0, scores, mixture);
       } else {
-        mix_tiles<true>(d, infos, tiles_of(block), scale, n_turns, turn, scores, mixture);
+        mix_tiles<true>(d, infos, tiles_of(block), scale, n_turns, turn, part.doubles, scores, mixture);
       }
     }
     place.next(n_stages);
@@ -337,19 +340,10 @@ void launch_all(const DiagonalJob *jobs, uint32_t n_jobs, uint32_t n_multiproces
     uint32_t n_turns = jobs[i].n_tiles <= rows.n_states * kProductTiles / 2 ? n_warps : 1;
     while (n_turns > 1 && n_warps / n_turns * 16 < rows.n_rows) n_turns /= 2;
     const uint32_t block_rows = n_warps / n_turns * 16;
-    parts.of[i] = {model.fragments,
-                   model.tiles,
-                   model.dims,
-                   model.state_begins,
-                   model.n_dims,
-                   model.n_steps,
-                   jobs[i].n_tiles,
-                   rows,
-                   n_sharing,
-                   n_turns,
-                   (rows.n_rows + block_rows - 1) / block_rows,
-                   0,
-                   0};
+    parts.of[i] = {model.fragments, model.tiles, model.dims, model.state_begins, model.n_dims, model.n_steps, jobs[i].n_tiles,
+                   rows, n_sharing, n_turns, (rows.n_rows + block_rows - 1) / block_rows, 0, 0,
+                   // A pair of states is merged and stored at once, but large ones would leave warps without work.
+                   jobs[i].n_tiles <= rows.n_states * 3 ? 1u : 0u};
     work.push_back(uint64_t{jobs[i].n_tiles} * n_sharing * parts.of[i].n_row_blocks);
     n_row_blocks = std::max(n_row_blocks, parts.of[i].n_row_blocks);
     if (model.n_steps != n_steps) n_steps = 0;
