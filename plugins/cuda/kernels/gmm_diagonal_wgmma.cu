@@ -117,6 +117,16 @@ __device__ __forceinline__ void add_tile(const float (&d)[4], const float (&scal
   }
 }
 
+// The same for the first tile of a state, with the same bits.
+__device__ __forceinline__ void begin_state(const float (&d)[4], const float (&scale)[2], float2 constant, LogSum (&sums)[2]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const float v = fmaf(d[2 * half], scale[half], constant.x), next = fmaf(d[2 * half + 1], scale[half], constant.y);
+    const float reference = fmaxf(fmaxf(v, next), kLogZero);
+    sums[half] = {reference, fast_exp2(v - reference) + fast_exp2(next - reference)};
+  }
+}
+
 // Scores is the row of a lane's scores. It stores them if there is such a row.
 struct Scores {
   float *row;
@@ -198,6 +208,21 @@ __device__ __forceinline__ bool hold_tiles(const float (&d)[kFewProductTiles][4]
   return true;
 }
 
+// Mixes a stage whose tiles are states of two tiles each. It leaves the log sums as mix_tiles() does. Only the second tile of a
+// state has a sum to scale.
+template <uint32_t kTiles>
+__device__ __forceinline__ void mix_pairs(float (&d)[kTiles][4], const TileInfo *infos, const float (&inverse_scale)[2]) {
+  const uint32_t q = threadIdx.x % 4;
+#pragma unroll
+  for (uint32_t i = 0; i < kTiles; i += 2) {
+    LogSum of[2];
+    begin_state(d[i], inverse_scale, reinterpret_cast<const float2 *>(infos[i].constants)[q], of);
+    add_tile(d[i + 1], inverse_scale, reinterpret_cast<const float2 *>(infos[i + 1].constants)[q], false, of);
+    d[i + 1][0] = of[0].reference, d[i + 1][1] = of[0].sum;
+    d[i + 1][2] = of[1].reference, d[i + 1][3] = of[1].sum;
+  }
+}
+
 // Adds the sums of a stage's tiles to the mixture of a warp's 16 rows, and stores the states that end. A state's log sums take
 // the place of its last tile in d, so that two states are merged at once. kTurns: only those whose turn it is, of 1 <<
 // doubles states.
@@ -213,6 +238,20 @@ __device__ __forceinline__ void mix_tiles(float (&d)[kTiles][4], const TileInfo 
     const uint32_t turn_of_tile = (mixture.next + __popc(ends & ((1u << lane) - 1))) >> doubles & (n_turns - 1);
     mine = uniform(__ballot_sync(0xffffffffu, lane < n_tiles && turn_of_tile == turn));
     mixture.next += __popc(ends);
+  }
+  if constexpr (!kTurns) {
+    constexpr uint32_t kPairs = 0xaaaaaaaau & ((1u << kTiles) - 1);
+    if (ends == kPairs && mixture.begins != 0) {
+      mix_pairs(d, infos, inverse_scale);
+      if constexpr (kTiles == kFewProductTiles) {
+        if (hold_tiles(d, kPairs, states, rows, first_row, mixture)) return;
+      }
+#pragma unroll
+      for (uint32_t i = 0; i < kTiles; i += 4) {
+        store_states(d[i + 1], d[i + 3], kPairs, i + (q & 2) + 1, states, scores);
+      }
+      return;
+    }
   }
   const uint32_t begins = ends << 1 | mixture.begins;
   mixture.begins = begins >> n_tiles & 1;
