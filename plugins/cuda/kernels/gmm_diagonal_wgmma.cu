@@ -208,24 +208,19 @@ __device__ __forceinline__ bool hold_tiles(const float (&d)[kFewProductTiles][4]
   return true;
 }
 
-// Mixes a stage whose tiles are states of two tiles each. It leaves the log sums as mix_tiles() does. Only the second tile of a
-// state has a sum to scale.
-template <uint32_t kTiles>
-__device__ __forceinline__ void mix_pairs(float (&d)[kTiles][4], const TileInfo *infos, const float (&inverse_scale)[2]) {
+// Mixes a state of two tiles. It leaves the log sums in the second, as mix_tiles() does. Only that has a sum to scale.
+__device__ __forceinline__ void mix_pair(const float (&first)[4], float (&second)[4], const TileInfo *infos,
+                                         const float (&inverse_scale)[2]) {
   const uint32_t q = threadIdx.x % 4;
-#pragma unroll
-  for (uint32_t i = 0; i < kTiles; i += 2) {
-    LogSum of[2];
-    begin_state(d[i], inverse_scale, reinterpret_cast<const float2 *>(infos[i].constants)[q], of);
-    add_tile(d[i + 1], inverse_scale, reinterpret_cast<const float2 *>(infos[i + 1].constants)[q], false, of);
-    d[i + 1][0] = of[0].reference, d[i + 1][1] = of[0].sum;
-    d[i + 1][2] = of[1].reference, d[i + 1][3] = of[1].sum;
-  }
+  LogSum of[2];
+  begin_state(first, inverse_scale, reinterpret_cast<const float2 *>(infos[0].constants)[q], of);
+  add_tile(second, inverse_scale, reinterpret_cast<const float2 *>(infos[1].constants)[q], false, of);
+  second[0] = of[0].reference, second[1] = of[0].sum, second[2] = of[1].reference, second[3] = of[1].sum;
 }
 
 // Adds the sums of a stage's tiles to the mixture of a warp's 16 rows, and stores the states that end. A state's log sums take
-// the place of its last tile in d, so that two states are merged at once. kTurns: only those whose turn it is, of 1 <<
-// doubles states.
+// the place of its last tile in d, so that two states are merged at once. States of two tiles each, in step with the stage,
+// have a shorter way, with the same bits. kTurns: only those whose turn it is, of 1 << doubles states.
 template <bool kTurns, uint32_t kTiles>
 __device__ __forceinline__ void mix_tiles(float (&d)[kTiles][4], const TileInfo *infos, uint32_t n_tiles,
                                           const float (&inverse_scale)[2], uint32_t n_turns, uint32_t turn, uint32_t doubles,
@@ -233,25 +228,31 @@ __device__ __forceinline__ void mix_tiles(float (&d)[kTiles][4], const TileInfo 
   const uint32_t lane = threadIdx.x % kWarp, q = lane % 4;
   const int32_t states = lane < n_tiles ? infos[lane].state : -1;
   uint32_t ends = uniform(__ballot_sync(0xffffffffu, states >= 0));
+  constexpr uint32_t kPairs = 0xaaaaaaaau & ((1u << kTiles) - 1);  // each state has two tiles
+  if (ends == kPairs && mixture.begins != 0 && (!kTurns || (doubles != 0 && mixture.next % 2 == 0))) {
+    const auto is_mine = [&](uint32_t tile) { return ((mixture.next / 2 + tile / 4) & (n_turns - 1)) == turn; };
+#pragma unroll
+    for (uint32_t i = 0; i < kTiles; i += 4) {
+      if (kTurns && !is_mine(i)) continue;
+      mix_pair(d[i], d[i + 1], &infos[i], inverse_scale);
+      mix_pair(d[i + 2], d[i + 3], &infos[i + 2], inverse_scale);
+    }
+    if constexpr (kTiles == kFewProductTiles) {
+      if (hold_tiles(d, kPairs, states, rows, first_row, mixture)) return;
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < kTiles; i += 4) {
+      if (kTurns && !is_mine(i)) continue;
+      store_states(d[i + 1], d[i + 3], ~0u, i + (q & 2) + 1, states, scores);
+    }
+    if constexpr (kTurns) mixture.next += kTiles / 2;
+    return;
+  }
   uint32_t mine = ~0u;
   if constexpr (kTurns) {
     const uint32_t turn_of_tile = (mixture.next + __popc(ends & ((1u << lane) - 1))) >> doubles & (n_turns - 1);
     mine = uniform(__ballot_sync(0xffffffffu, lane < n_tiles && turn_of_tile == turn));
     mixture.next += __popc(ends);
-  }
-  if constexpr (!kTurns) {
-    constexpr uint32_t kPairs = 0xaaaaaaaau & ((1u << kTiles) - 1);
-    if (ends == kPairs && mixture.begins != 0) {
-      mix_pairs(d, infos, inverse_scale);
-      if constexpr (kTiles == kFewProductTiles) {
-        if (hold_tiles(d, kPairs, states, rows, first_row, mixture)) return;
-      }
-#pragma unroll
-      for (uint32_t i = 0; i < kTiles; i += 4) {
-        store_states(d[i + 1], d[i + 3], kPairs, i + (q & 2) + 1, states, scores);
-      }
-      return;
-    }
   }
   const uint32_t begins = ends << 1 | mixture.begins;
   mixture.begins = begins >> n_tiles & 1;
