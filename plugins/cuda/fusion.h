@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fusion runs Fuser with CUDA's kernel. The slots of plugins/common/device/slots.h call it.
+// Fusion runs Fuser with CUDA's kernels, or launches a few jobs without tables. The slots of plugins/common/device/slots.h call
+// it.
 #pragma once
 
 #include "plugins/common/device/fuser.h"
@@ -13,6 +14,8 @@ class Fusion {
   void fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes);
 
  private:
+  void fuse_jobs(const FuseCall<Acoustic> &call, Acoustic &to, uint32_t buffer);
+
   Device &device_;
   Fuser<Device> fuser_;
 };

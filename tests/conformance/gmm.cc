@@ -72,6 +72,23 @@ TEST_P(GmmTest, MixtureSizesOfAllKinds) {
   expect_near(full(options));
 }
 
+// Enough states of one or two tiles of a tensor core that every way through a stretch of the model is taken, for windows that
+// kernels serve in ways of their own.
+TEST_P(GmmTest, SmallMixturesOfManyStates) {
+  RandomGmm options;
+  options.n_states = 5003;
+  options.stream_dims = {36};
+  options.max_gaussians = 16;
+  for (const uint32_t min_gaussians : {1u, 9u}) {
+    options.min_gaussians = min_gaussians;
+    expect_near(options, 33);
+    const Scorer scorer(*this, random_gmm(options));
+    const std::vector<float> features = random_features(options, 70);
+    const std::vector<float> whole = scorer.score(features);
+    for (const uint32_t window : {8u, 31u, 49u, 64u}) expect_same_bits(whole, scorer.score(features, window));
+  }
+}
+
 TEST_P(GmmTest, ThreeStreams) {
   RandomGmm options;
   options.stream_dims = {12, 5, 1};

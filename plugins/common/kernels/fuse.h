@@ -19,12 +19,6 @@ namespace asr {
 
 FIXED float kFuseLogZero = -1e30f;  // log-likelihoods below it count as -infinity
 
-// The terms of a row, which the threads of a block share.
-typedef struct FuseTerms {
-  GLOBAL const float *scores[kFuseMostModels];  // [n_states]
-  float weights[kFuseMostModels], offsets[kFuseMostModels];
-} FuseTerms;
-
 // Sets term m of row `number` of a job; `scores`: the score buffer of its model.
 DEVICE void fuse_set_term(LOCAL FuseTerms *terms, uint32_t m, FuseTerm term, GLOBAL const float *scores, uint32_t n_states,
                           uint32_t number) {
@@ -41,8 +35,8 @@ DEVICE float fused_score(LOCAL const FuseTerms *terms, uint32_t n_terms, uint32_
 #pragma unroll
   for (uint32_t m = 0; m < most; m += 2) {
     if (m < n_terms) {
-      values[m] = terms->scores[m][state];
-      values[m + 1] = terms->scores[m + 1 < n_terms ? m + 1 : m][state];
+      values[m] = read_last(terms->scores[m] + state);
+      values[m + 1] = read_last(terms->scores[m + 1 < n_terms ? m + 1 : m] + state);
     }
   }
   if (rule == kFuseSum) {

@@ -28,6 +28,12 @@ typedef struct FuseRow {
   uint32_t job, number;
 } FuseRow;
 
+// The terms of a row, which the threads of a block share.
+typedef struct FuseTerms {
+  GLOBAL const float *scores[kFuseMostModels];  // [n_states]
+  float weights[kFuseMostModels], offsets[kFuseMostModels];
+} FuseTerms;
+
 #ifdef __cplusplus
 }  // namespace asr
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of the extension "fusion"; plugins/common/kernels/fuse.h has the equations. A block has a part of a row.
+// The kernels of the extension "fusion"; plugins/common/kernels/fuse.h has the equations. One serves the jobs of a call from
+// tables, and a block has a part of a row. The other serves one job, whose terms are its argument. Its threads start without
+// the tables' chain of reads, and rows of a job, which follow each other, are one long row. The number of pairs of terms is
+// known when it is compiled, so that few terms cost no branches.
 #include "plugins/cuda/kernels/fuse.h"
 
 #include "plugins/common/kernels/fuse.h"
@@ -26,6 +29,28 @@ __global__ void __launch_bounds__(kThreads) fuse_kernel(const FuseTables t, uint
   t.to[size_t{job.first_row + row.number} * t.n_states + state] = score;
 }
 
+// kMost: n_terms, or one more, if that is up to kFuseFewTerms.
+template <uint32_t kMost>
+__global__ void __launch_bounds__(kThreads)
+    fuse_job_kernel(const __grid_constant__ FuseTerms terms, const __grid_constant__ FuseFlatJob job) {
+  const uint32_t at = blockIdx.x * kThreads + threadIdx.x;
+  if (at >= job.n_scores) return;
+  const uint32_t n_terms = kMost > kFuseFewTerms ? job.n_terms : job.n_terms % 2 != 0 ? kMost - 1 : kMost;
+  job.to[at] = fused_score(&terms, n_terms, job.rule, job.weight, at, kMost);
+}
+
+// Calls the kernel of as many terms.
+template <uint32_t kMost = 2>
+void launch_job(const FuseTerms &terms, const FuseFlatJob &job, cudaStream_t stream) {
+  if constexpr (kMost > kFuseFewTerms) {
+    fuse_job_kernel<kFuseMostModels><<<(job.n_scores + kThreads - 1) / kThreads, kThreads, 0, stream>>>(terms, job);
+  } else if (job.n_terms <= kMost) {
+    fuse_job_kernel<kMost><<<(job.n_scores + kThreads - 1) / kThreads, kThreads, 0, stream>>>(terms, job);
+  } else {
+    launch_job<kMost + 2>(terms, job, stream);
+  }
+}
+
 }  // namespace
 
 void launch_fuse(const FuseTables &tables, cudaStream_t stream) {
@@ -35,5 +60,7 @@ void launch_fuse(const FuseTables &tables, cudaStream_t stream) {
     kernel<<<dim3((tables.n_states + kThreads - 1) / kThreads, n), kThreads, 0, stream>>>(tables, first);
   }
 }
+
+void launch_fuse_job(const FuseTerms &terms, const FuseFlatJob &job, cudaStream_t stream) { launch_job(terms, job, stream); }
 
 }  // namespace asr::cuda

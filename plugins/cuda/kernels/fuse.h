@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface between fusion.cc and its kernel has the tables of a call (plugins/common/kernels/fuse_types.h) and the launch.
+// The interface between fusion.cc and its kernels has the tables of a call (plugins/common/kernels/fuse_types.h) or a job of
+// its own, and the launches.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,5 +18,13 @@ struct FuseTables {
   const float *models[kFuseMostModels];   // score buffers
 };
 void launch_fuse(const FuseTables &tables, cudaStream_t stream);
+
+// FuseFlatJob has all rows of a job as one: `scores` of its terms begin at the job's first rows, and so does `to`.
+struct FuseFlatJob {
+  uint32_t n_terms, rule, n_scores;  // n_scores: rows times states
+  float weight;                      // the largest of the terms
+  float *to;
+};
+void launch_fuse_job(const FuseTerms &terms, const FuseFlatJob &job, cudaStream_t stream);
 
 }  // namespace asr::cuda

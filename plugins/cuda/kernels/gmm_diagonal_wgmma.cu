@@ -8,8 +8,10 @@
 // rows of their own. For many rows they share a stretch of the model and a ring. For up to 128 rows two share them, and
 // for up to 64 each has its own. While a warpgroup takes exponentials, the tensor cores work for the others. Operands
 // leave the ring when they are multiplied, constants when the exponentials are taken. Up to 32 rows of a model with
-// small mixtures are in two or four warps of a warpgroup, which take the states in turn. Several models in one launch
-// have blocks of their own, about as many as their part of the work.
+// small mixtures are in two or four warps of a warpgroup, which take the states in turn. A turn has two small states,
+// which are merged and stored at once. For 33 to 64 rows of small mixtures, a kernel of its own takes 8 tiles at a
+// time. That leaves registers for four scores of a row, which wait for the next four, so that a store fills sectors of
+// memory. Several models in one launch have blocks of their own, about as many as their part of the work.
 //
 // A tile in memory: blocks of 8 values of k of its 8 Gaussians, 128 bytes each, hi of all k and then lo; apart,
 // TileInfo. A halved model is without lo: half the bytes and 10 products for 14, beyond the tolerance. Floors for
@@ -28,16 +30,18 @@ namespace asr::cuda {
 namespace {
 
 constexpr uint32_t kWarp = 32, kGroupThreads = 128, kThreads = kWarpgroups * kGroupThreads;
-constexpr uint32_t kCoreBytes = 128;  // 8 Gaussians, 8 values of k
-constexpr uint32_t kInfoBytes = kProductTiles * sizeof(TileInfo);
+constexpr uint32_t kCoreBytes = 128;                // 8 Gaussians, 8 values of k
+constexpr size_t kLastingBytes = size_t{48} << 20;  // second-level cache
 
 // Tells the compiler that a value is the same for all lanes.
 __device__ __forceinline__ uint32_t uniform(uint32_t value) { return __shfl_sync(0xffffffffu, value, 0); }
 
 // kHalved: a model of hi alone. A ring holds the TileInfo of one block of tiles more than of operands, which leave first.
-template <int kSteps, bool kHalved>
+// kTiles: of a stage.
+template <int kSteps, bool kHalved, uint32_t kTiles>
 struct Ring {
-  static constexpr uint32_t kTileBytes = kSteps * (kHalved ? 1 : 2) * kCoreBytes, kStageBytes = kProductTiles * kTileBytes;
+  static constexpr uint32_t kTileBytes = kSteps * (kHalved ? 1 : 2) * kCoreBytes, kStageBytes = kTiles * kTileBytes;
+  static constexpr uint32_t kInfoBytes = kTiles * sizeof(TileInfo);
   static constexpr uint32_t kRoom = 227 * 1024 - 1024 - kWarpgroups * kInfoBytes, kFit = kRoom / (kStageBytes + kInfoBytes);
   static constexpr uint32_t kStages = kFit >= 16 ? 16 : kFit >= 8 ? kFit / 4 * 4 : kFit / 2 * 2;  // stages of a block
   static constexpr uint32_t kLeastSharing = kStages % kWarpgroups == 0 ? 1 : 2;                   // warpgroups
@@ -47,12 +51,11 @@ struct Ring {
 
 // Sets d to rows times the tiles at `tiles`, an address in shared memory. Small products come first, so that the large sum is
 // rounded less often.
-template <int kSteps, bool kHalved>
-__device__ __forceinline__ void start_products(float (&d)[kProductTiles][4], const RowFragments<kSteps, 1> &rows,
-                                               uint32_t tiles) {
+template <int kSteps, bool kHalved, uint32_t kTiles>
+__device__ __forceinline__ void start_products(float (&d)[kTiles][4], const RowFragments<kSteps, 1> &rows, uint32_t tiles) {
   constexpr int kPairs = kSteps / 2;
-  constexpr uint32_t kLo = kSteps * kCoreBytes, kPair = 2 * kCoreBytes;
-  const uint64_t operand = operand_of(kCoreBytes, Ring<kSteps, kHalved>::kTileBytes);
+  constexpr uint32_t kLo = kSteps * kCoreBytes, kPair = 2 * kCoreBytes, kTileBytes = Ring<kSteps, kHalved, kTiles>::kTileBytes;
+  const uint64_t operand = operand_of(kCoreBytes, kTileBytes);
   begin_products();
   if constexpr (!kHalved) {
     multiply<false>(d, rows.hi[0][0], operand_at(operand, tiles + kLo));
@@ -67,7 +70,7 @@ __device__ __forceinline__ void start_products(float (&d)[kProductTiles][4], con
   }
   if constexpr (kSteps % 2 != 0 && !kHalved) {  // lo hi and hi lo of the last 8 values of k make one product
     const uint32_t both[4] = {rows.last_lo[0][0], rows.last_lo[0][1], rows.last_hi[0][0], rows.last_hi[0][1]};
-    multiply<true>(d, both, operand_at(operand_of(kLo, Ring<kSteps, kHalved>::kTileBytes), tiles + kPairs * kPair));
+    multiply<true>(d, both, operand_at(operand_of(kLo, kTileBytes), tiles + kPairs * kPair));
   }
   if constexpr (kSteps % 2 != 0) {  // zeros meet the values of k before the last
     const uint32_t last_lo[4] = {0, 0, rows.last_lo[0][0], rows.last_lo[0][1]};
@@ -83,8 +86,11 @@ __device__ __forceinline__ void start_products(float (&d)[kProductTiles][4], con
 // Mixture is a warp's way through the tiles of its stretch.
 struct Mixture {
   LogSum of[2];         // sums of rows lane / 4 and + 8
-  uint32_t next = 0;    // turn that has the next state
+  uint32_t next = 0;    // states that have ended
   uint32_t begins = 1;  // 1: the next tile is the first of a state
+  // Sectors: scores of four states that wait for the next four, lane q % 4 that of the q-th, and the first state; -1: none.
+  float held[2] = {};  // rows lane / 4 and + 8
+  int32_t first_held = -1;
 };
 
 // Adds a tile's 8 Gaussians, as mma leaves them, to the log sums of two rows, without a branch, so that tiles overlap. The
@@ -111,6 +117,16 @@ __device__ __forceinline__ void add_tile(const float (&d)[4], const float (&scal
   }
 }
 
+// The same for the first tile of a state, with the same bits.
+__device__ __forceinline__ void begin_state(const float (&d)[4], const float (&scale)[2], float2 constant, LogSum (&sums)[2]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const float v = fmaf(d[2 * half], scale[half], constant.x), next = fmaf(d[2 * half + 1], scale[half], constant.y);
+    const float reference = fmaxf(fmaxf(v, next), kLogZero);
+    sums[half] = {reference, fast_exp2(v - reference) + fast_exp2(next - reference)};
+  }
+}
+
 // Scores is the row of a lane's scores. It stores them if there is such a row.
 struct Scores {
   float *row;
@@ -127,25 +143,121 @@ __device__ __forceinline__ void store_states(const float (&first)[4], const floa
   if (scores.stores && (mask >> tile & 1) != 0) put_score(scores.row + state, natural, scores.add);
 }
 
-// Adds the sums of up to 12 tiles to the mixture of a warp's 16 rows, and stores the states that end. A state's log sums take
-// the place of its last tile in d, so that two states are merged at once. kTurns: only those whose turn it is.
-template <bool kTurns>
-__device__ __forceinline__ void mix_tiles(float (&d)[kProductTiles][4], const TileInfo *infos, uint32_t n_tiles,
-                                          const float (&inverse_scale)[2], uint32_t n_turns, uint32_t turn,
-                                          const Scores &scores, Mixture &mixture) {
+// Stores a score that a lane has.
+__device__ __forceinline__ void store_score(const GmmRows &rows, uint32_t row, int32_t state, float natural) {
+  if (row < rows.n_rows) put(rows, row, static_cast<uint32_t>(state), natural);
+}
+
+// Stores the four states that a mixture holds.
+__device__ __forceinline__ void store_held(const GmmRows &rows, uint32_t first_row, Mixture &mixture) {
+  if (mixture.first_held < 0) return;
+  const uint32_t row = first_row + threadIdx.x % kWarp / 4;
+#pragma unroll
+  for (uint32_t half = 0; half < 2; ++half) {
+    store_score(rows, row + 8 * half, mixture.first_held + static_cast<int32_t>(threadIdx.x % 4), mixture.held[half]);
+  }
+  mixture.first_held = -1;
+}
+
+// Takes the scores of four states, as a mixture holds them. They are stored with the four before, so that 8 lanes fill a
+// sector of memory: of two quads, which have a row each, one sends its later states and the other its earlier ones. Four that
+// end a sector and have none before are stored at once.
+__device__ __forceinline__ void hold_states(const GmmRows &rows, uint32_t first_row, int32_t first, const float (&natural)[2],
+                                            Mixture &mixture) {
+  if (first != mixture.first_held + 4 || mixture.first_held < 0) {
+    store_held(rows, first_row, mixture);
+    mixture.held[0] = natural[0], mixture.held[1] = natural[1], mixture.first_held = first;
+    if (first % 8 >= 4) store_held(rows, first_row, mixture);
+    return;
+  }
+  const uint32_t lane = threadIdx.x % kWarp, row = first_row + lane / 8 * 2;
+  const bool odd = (lane & 4) != 0;
+  const int32_t state = mixture.first_held + static_cast<int32_t>(lane % 8);
+#pragma unroll
+  for (uint32_t half = 0; half < 2; ++half) {
+    const float early = mixture.held[half], late = natural[half];
+    const float other = __shfl_xor_sync(0xffffffffu, odd ? early : late, 4);
+    store_score(rows, row + 8 * half, state, odd ? other : early);
+    store_score(rows, row + 8 * half + 1, state, odd ? late : other);
+  }
+  mixture.first_held = -1;
+}
+
+// Merges and holds four states, of which each ends with one of two tiles. Returns false if the tiles are not such, or the
+// states do not follow each other.
+__device__ __forceinline__ bool hold_tiles(const float (&d)[kFewProductTiles][4], uint32_t ends, int32_t states,
+                                           const GmmRows &rows, uint32_t first_row, Mixture &mixture) {
+  if (((ends ^ ends >> 1) & 0x55) != 0x55) return false;
+  const uint32_t lane = threadIdx.x % kWarp;
+  const int32_t first = __shfl_sync(0xffffffffu, states, static_cast<int>(1 - (ends & 1)));
+  const bool follows = states < 0 || states == first + __popc(ends & ((1u << lane) - 1));
+  if (!__all_sync(0xffffffffu, follows)) return false;
+  float natural[2];
+#pragma unroll
+  for (uint32_t half = 0; half < 2; ++half) {
+    LogSum of[4];
+#pragma unroll
+    for (uint32_t k = 0; k < 4; ++k) {
+      const bool is_first = (ends >> 2 * k & 1) != 0;
+      of[k] = {is_first ? d[2 * k][2 * half] : d[2 * k + 1][2 * half],
+               is_first ? d[2 * k][2 * half + 1] : d[2 * k + 1][2 * half + 1]};
+    }
+    natural[half] = log_sum_natural(log_sum_merge_four(of));
+  }
+  hold_states(rows, first_row, first, natural, mixture);
+  return true;
+}
+
+// Mixes a state of two tiles. It leaves the log sums in the second, as mix_tiles() does. Only that has a sum to scale.
+__device__ __forceinline__ void mix_pair(const float (&first)[4], float (&second)[4], const TileInfo *infos,
+                                         const float (&inverse_scale)[2]) {
+  const uint32_t q = threadIdx.x % 4;
+  LogSum of[2];
+  begin_state(first, inverse_scale, reinterpret_cast<const float2 *>(infos[0].constants)[q], of);
+  add_tile(second, inverse_scale, reinterpret_cast<const float2 *>(infos[1].constants)[q], false, of);
+  second[0] = of[0].reference, second[1] = of[0].sum, second[2] = of[1].reference, second[3] = of[1].sum;
+}
+
+// Adds the sums of a stage's tiles to the mixture of a warp's 16 rows, and stores the states that end. A state's log sums take
+// the place of its last tile in d, so that two states are merged at once. States of two tiles each, in step with the stage,
+// have a shorter way, with the same bits. kTurns: only those whose turn it is, of 1 << doubles states.
+template <bool kTurns, uint32_t kTiles>
+__device__ __forceinline__ void mix_tiles(float (&d)[kTiles][4], const TileInfo *infos, uint32_t n_tiles,
+                                          const float (&inverse_scale)[2], uint32_t n_turns, uint32_t turn, uint32_t doubles,
+                                          const GmmRows &rows, uint32_t first_row, const Scores &scores, Mixture &mixture) {
   const uint32_t lane = threadIdx.x % kWarp, q = lane % 4;
   const int32_t states = lane < n_tiles ? infos[lane].state : -1;
   uint32_t ends = uniform(__ballot_sync(0xffffffffu, states >= 0));
+  constexpr uint32_t kPairs = 0xaaaaaaaau & ((1u << kTiles) - 1);  // each state has two tiles
+  if (ends == kPairs && mixture.begins != 0 && (!kTurns || (doubles != 0 && mixture.next % 2 == 0))) {
+    const auto is_mine = [&](uint32_t tile) { return ((mixture.next / 2 + tile / 4) & (n_turns - 1)) == turn; };
+#pragma unroll
+    for (uint32_t i = 0; i < kTiles; i += 4) {
+      if (kTurns && !is_mine(i)) continue;
+      mix_pair(d[i], d[i + 1], &infos[i], inverse_scale);
+      mix_pair(d[i + 2], d[i + 3], &infos[i + 2], inverse_scale);
+    }
+    if constexpr (kTiles == kFewProductTiles) {
+      if (hold_tiles(d, kPairs, states, rows, first_row, mixture)) return;
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < kTiles; i += 4) {
+      if (kTurns && !is_mine(i)) continue;
+      store_states(d[i + 1], d[i + 3], ~0u, i + (q & 2) + 1, states, scores);
+    }
+    if constexpr (kTurns) mixture.next += kTiles / 2;
+    return;
+  }
   uint32_t mine = ~0u;
   if constexpr (kTurns) {
-    const uint32_t turn_of_tile = (mixture.next + __popc(ends & ((1u << lane) - 1))) & (n_turns - 1);
+    const uint32_t turn_of_tile = (mixture.next + __popc(ends & ((1u << lane) - 1))) >> doubles & (n_turns - 1);
     mine = uniform(__ballot_sync(0xffffffffu, lane < n_tiles && turn_of_tile == turn));
     mixture.next += __popc(ends);
   }
   const uint32_t begins = ends << 1 | mixture.begins;
   mixture.begins = begins >> n_tiles & 1;
 #pragma unroll
-  for (uint32_t i = 0; i < kProductTiles; ++i) {
+  for (uint32_t i = 0; i < kTiles; ++i) {
     if (kTurns && (mine >> i & 1) == 0) continue;
     const float2 constant = reinterpret_cast<const float2 *>(infos[i].constants)[q];
     add_tile(d[i], inverse_scale, constant, (begins >> i & 1) != 0, mixture.of);
@@ -153,9 +265,12 @@ __device__ __forceinline__ void mix_tiles(float (&d)[kProductTiles][4], const Ti
     d[i][2] = mixture.of[1].reference, d[i][3] = mixture.of[1].sum;
   }
   ends &= mine;
+  if constexpr (kTiles == kFewProductTiles) {
+    if (hold_tiles(d, ends, states, rows, first_row, mixture)) return;
+  }
   const uint32_t pair = q & 2;
 #pragma unroll
-  for (uint32_t i = 0; i < kProductTiles; i += 4) {  // two pairs of tiles; of a pair, both rarely end a state
+  for (uint32_t i = 0; i < kTiles; i += 4) {  // two pairs of tiles; of a pair, both rarely end a state
     if ((ends >> i & 15) == 0) continue;
     float of[2][4];
 #pragma unroll
@@ -191,19 +306,23 @@ struct Part {
   uint32_t n_dims, n_steps, n_tiles;
   GmmRows rows;
   uint32_t n_sharing, n_turns, n_row_blocks, first_block, n_blocks;
+  uint32_t doubles;  // 1: a turn has two states
 };
 struct Parts {
   uint32_t n;
+  bool pass;  // their tiles are more than the second-level cache keeps for the next launch
   Part of[kMostModels];
 };
 
-template <int kSteps, bool kHalved>
-__device__ __forceinline__ void score_part(const Part &part) {
-  using R = Ring<kSteps, kHalved>;
+template <int kSteps, bool kHalved, uint32_t kTiles>
+__device__ __forceinline__ void score_part(const Part &part, bool passes) {
+  using R = Ring<kSteps, kHalved, kTiles>;
+  constexpr bool kSectors = kTiles == kFewProductTiles;
+  static_assert(!kSectors || R::kLeastSharing == 1);
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ uint64_t full[R::kStages], empty[R::kStages];
   const GmmRows &rows = part.rows;
-  const uint32_t n_sharing = part.n_sharing, n_turns = part.n_turns;
+  const uint32_t n_sharing = kSectors ? 1 : part.n_sharing, n_turns = kSectors ? 1 : part.n_turns;
   const uint32_t warp = uniform(threadIdx.x / kWarp), group = warp / 4, ring = group / n_sharing;
   // n_turns of the warps that share a ring have the same 16 rows.
   const uint32_t sharing_warp = warp % (4 * n_sharing), n_sets = 4 * n_sharing / n_turns;
@@ -214,9 +333,9 @@ __device__ __forceinline__ void score_part(const Part &part) {
   const uint32_t n_each = part.n_tiles / n_takers, n_more = part.n_tiles % n_takers;
   const auto begin_of = [&](uint32_t taker) { return uniform(part.state_begins[taker * n_each + min(taker, n_more)]); };
   const uint32_t begin = begin_of(number), n_tiles = begin_of(number + 1) - begin;
-  const uint32_t n_blocks = (n_tiles + kProductTiles - 1) / kProductTiles;
+  const uint32_t n_blocks = (n_tiles + kTiles - 1) / kTiles;
   const uint32_t n_stages = R::kStages / (kWarpgroups / n_sharing), first_stage = ring * n_stages;
-  const auto tiles_of = [&](uint32_t block) { return min(kProductTiles, n_tiles - block * kProductTiles); };
+  const auto tiles_of = [&](uint32_t block) { return min(kTiles, n_tiles - block * kTiles); };
   if (threadIdx.x < R::kStages) {
     barrier_init(&full[threadIdx.x], 1);
     barrier_init(&empty[threadIdx.x], n_sharing * kGroupThreads / kWarp);
@@ -226,16 +345,18 @@ __device__ __forceinline__ void score_part(const Part &part) {
 
   // One thread of those that share a ring fills it: a block late if warpgroups share it, so that all have left the place.
   const uint32_t behind = n_sharing > 1 ? 1 : 0;
-  unsigned char *const ring_infos = memory + R::kInfoAt + (first_stage + ring) * kInfoBytes;
+  unsigned char *const ring_infos = memory + R::kInfoAt + (first_stage + ring) * R::kInfoBytes;
   const auto *const model_bytes = reinterpret_cast<const unsigned char *>(part.fragments) + size_t{begin} * R::kTileBytes;
   const TileInfo *const model_infos = part.infos + begin;
   const bool fills = threadIdx.x % (n_sharing * kGroupThreads) == 0;
   const auto fill = [&](uint32_t block, uint32_t slot, uint32_t info) {
     const uint32_t stage = first_stage + slot, n = tiles_of(block);
+    const uint64_t policy = cache_policy(passes);
     barrier_expect(&full[stage], n * (R::kTileBytes + uint32_t(sizeof(TileInfo))));
-    copy_bulk(memory + stage * R::kStageBytes, model_bytes + size_t{block} * R::kStageBytes, n * R::kTileBytes, &full[stage]);
-    copy_bulk(ring_infos + info * kInfoBytes, model_infos + size_t{block} * kProductTiles, n * uint32_t(sizeof(TileInfo)),
-              &full[stage]);
+    copy_bulk(memory + stage * R::kStageBytes, model_bytes + size_t{block} * R::kStageBytes, n * R::kTileBytes, &full[stage],
+              policy);
+    copy_bulk(ring_infos + info * R::kInfoBytes, model_infos + size_t{block} * kTiles, n * uint32_t(sizeof(TileInfo)),
+              &full[stage], policy);
   };
   for (uint32_t block = 0; fills && block < min(n_stages, n_blocks); ++block) fill(block, block, block);
   __syncwarp();
@@ -249,16 +370,16 @@ __device__ __forceinline__ void score_part(const Part &part) {
   uint32_t info = 0;
   for (uint32_t block = 0; block < n_blocks; ++block) {
     const uint32_t stage = first_stage + place.slot;
-    const auto *const infos = reinterpret_cast<const TileInfo *>(ring_infos + info * kInfoBytes);
+    const auto *const infos = reinterpret_cast<const TileInfo *>(ring_infos + info * R::kInfoBytes);
     barrier_wait(&full[stage], place.odd);
-    float d[kProductTiles][4];
+    float d[kTiles][4];
     if (group_row < rows.n_rows) {
       start_products<kSteps, kHalved>(d, fragments, shared_address(memory + stage * R::kStageBytes));
       wait_products(d);
     }
     __syncwarp();
     if (threadIdx.x % kWarp == 0) barrier_arrive(&empty[stage]);
-    if (fills && block >= behind && block - behind + n_stages < n_blocks) {
+    if (fills && block + 1 > behind && block - behind + n_stages < n_blocks) {
       Place left = place;
       if (behind > 0) left.back(n_stages);
       barrier_wait(&empty[first_stage + left.slot], left.odd);
@@ -269,52 +390,64 @@ __device__ __forceinline__ void score_part(const Part &part) {
     if (first_row < rows.n_rows) {
       const float(&scale)[2] = fragments.inverse_scale[0];
       if (n_turns == 1) {
-        mix_tiles<false>(d, infos, tiles_of(block), scale, 1, 0, scores, mixture);
+        mix_tiles<false>(d, infos, tiles_of(block), scale, 1, 0, 0, rows, first_row, scores, mixture);
       } else {
-        mix_tiles<true>(d, infos, tiles_of(block), scale, n_turns, turn, scores, mixture);
+        mix_tiles<true>(d, infos, tiles_of(block), scale, n_turns, turn, part.doubles, rows, first_row, scores, mixture);
       }
     }
     place.next(n_stages);
     info = info < n_stages ? info + 1 : 0;
   }
+  if constexpr (kSectors) store_held(rows, first_row, mixture);
 }
 
-// kSteps is that of all parts, or 0 if parts differ.
-template <int kSteps, bool kHalved>
+// kSteps is that of all parts, or 0 if parts differ; that kernel has no register left for a choice of policy.
+template <int kSteps, bool kHalved, uint32_t kTiles>
 __global__ void __launch_bounds__(kThreads, 1) diagonal_wgmma_kernel(const __grid_constant__ Parts parts) {
   uint32_t i = 0;
   while (i + 1 < parts.n && blockIdx.x >= parts.of[i + 1].first_block) ++i;
   const Part &part = parts.of[i];
   if (blockIdx.y >= part.n_row_blocks) return;
   if constexpr (kSteps > 0) {
-    score_part<kSteps, kHalved>(part);
+    score_part<kSteps, kHalved, kTiles>(part, parts.pass);
   } else if (part.n_steps == 4) {
-    score_part<4, kHalved>(part);
+    score_part<4, kHalved, kTiles>(part, false);
   } else if (part.n_steps == 9) {
-    score_part<9, kHalved>(part);
+    score_part<9, kHalved, kTiles>(part, false);
   } else {
-    score_part<10, kHalved>(part);
+    score_part<10, kHalved, kTiles>(part, false);
   }
 }
 
-template <int kSteps, bool kHalved>
+template <int kSteps, bool kHalved, uint32_t kTiles>
 constexpr uint32_t shared_bytes() {
   if constexpr (kSteps > 0) {
-    return Ring<kSteps, kHalved>::kSharedBytes;
+    return Ring<kSteps, kHalved, kTiles>::kSharedBytes;
   } else {
-    return std::max({shared_bytes<4, kHalved>(), shared_bytes<9, kHalved>(), shared_bytes<10, kHalved>()});
+    return std::max(
+        {shared_bytes<4, kHalved, kTiles>(), shared_bytes<9, kHalved, kTiles>(), shared_bytes<10, kHalved, kTiles>()});
   }
 }
 
 template <bool kHalved>
 uint32_t least_sharing(uint32_t n_steps) {
-  if (n_steps == 4) return Ring<4, kHalved>::kLeastSharing;
-  return n_steps == 9 ? Ring<9, kHalved>::kLeastSharing : Ring<10, kHalved>::kLeastSharing;
+  if (n_steps == 4) return Ring<4, kHalved, kProductTiles>::kLeastSharing;
+  return n_steps == 9 ? Ring<9, kHalved, kProductTiles>::kLeastSharing : Ring<10, kHalved, kProductTiles>::kLeastSharing;
 }
 
-template <int kSteps, bool kHalved>
+template <int kSteps, bool kHalved, uint32_t kTiles = kProductTiles>
 void launch(const Parts &parts, dim3 grid, cudaStream_t stream) {
-  diagonal_wgmma_kernel<kSteps, kHalved><<<grid, kThreads, shared_bytes<kSteps, kHalved>(), stream>>>(parts);
+  const uint32_t n_bytes = shared_bytes<kSteps, kHalved, kTiles>();
+  diagonal_wgmma_kernel<kSteps, kHalved, kTiles><<<grid, kThreads, n_bytes, stream>>>(parts);
+}
+
+// Returns true if the kernel of fewer tiles, which fills sectors, serves the jobs: a warpgroup's warps have rows of their own,
+// and states are small.
+bool fill_sectors(const DiagonalJob *jobs, uint32_t n_jobs) {
+  return std::all_of(jobs, jobs + n_jobs, [&](const DiagonalJob &job) {
+    const uint32_t n_rows = job.rows.n_rows;
+    return n_rows > 32 && n_rows <= 64 && job.n_tiles <= job.rows.n_states * 3 && job.model->n_steps == jobs[0].model->n_steps;
+  });
 }
 
 template <bool kHalved>
@@ -322,32 +455,27 @@ void launch_all(const DiagonalJob *jobs, uint32_t n_jobs, uint32_t n_multiproces
   Parts parts{};
   parts.n = n_jobs;
   std::vector<uint64_t> work;
+  const bool sectors = fill_sectors(jobs, n_jobs);
   uint32_t n_row_blocks = 1, n_steps = jobs[0].model->n_steps;
+  size_t n_bytes = 0;  // of all tiles
   for (uint32_t i = 0; i < n_jobs; ++i) {
     const GmmRows &rows = jobs[i].rows;
     const TensorModel &model = *jobs[i].model;
     const uint32_t n_groups = rows.n_rows <= 64 ? 1 : rows.n_rows <= 128 ? 2 : kWarpgroups;
-    const uint32_t n_sharing = std::max(n_groups, least_sharing<kHalved>(model.n_steps)), n_warps = 4 * n_sharing;
+    const uint32_t least = sectors ? 1 : least_sharing<kHalved>(model.n_steps);
+    const uint32_t n_sharing = std::max(n_groups, least), n_warps = 4 * n_sharing;
     // In turn only where a block of tiles has several states.
     uint32_t n_turns = jobs[i].n_tiles <= rows.n_states * kProductTiles / 2 ? n_warps : 1;
     while (n_turns > 1 && n_warps / n_turns * 16 < rows.n_rows) n_turns /= 2;
     const uint32_t block_rows = n_warps / n_turns * 16;
-    parts.of[i] = {model.fragments,
-                   model.tiles,
-                   model.dims,
-                   model.state_begins,
-                   model.n_dims,
-                   model.n_steps,
-                   jobs[i].n_tiles,
-                   rows,
-                   n_sharing,
-                   n_turns,
-                   (rows.n_rows + block_rows - 1) / block_rows,
-                   0,
-                   0};
+    parts.of[i] = {model.fragments, model.tiles, model.dims, model.state_begins, model.n_dims, model.n_steps, jobs[i].n_tiles,
+                   rows, n_sharing, n_turns, (rows.n_rows + block_rows - 1) / block_rows, 0, 0,
+                   // A pair of states is merged and stored at once, but large ones would leave warps without work.
+                   jobs[i].n_tiles <= rows.n_states * 3 ? 1u : 0u};
     work.push_back(uint64_t{jobs[i].n_tiles} * n_sharing * parts.of[i].n_row_blocks);
     n_row_blocks = std::max(n_row_blocks, parts.of[i].n_row_blocks);
     if (model.n_steps != n_steps) n_steps = 0;
+    n_bytes += size_t{jobs[i].n_tiles} * diagonal_tile_bytes(model.n_steps) / (kHalved ? 2 : 1);
   }
   const std::vector<uint32_t> shares = share_blocks(work, n_multiprocessors);
   uint32_t n_blocks = 0;
@@ -355,17 +483,21 @@ void launch_all(const DiagonalJob *jobs, uint32_t n_jobs, uint32_t n_multiproces
     parts.of[i].first_block = n_blocks, parts.of[i].n_blocks = shares[i];
     n_blocks += shares[i];
   }
+  parts.pass = n_bytes > kLastingBytes;
   const dim3 grid(n_blocks, n_row_blocks);
+  if (sectors && n_steps == 4) return launch<4, kHalved, kFewProductTiles>(parts, grid, stream);
+  if (sectors && n_steps == 9) return launch<9, kHalved, kFewProductTiles>(parts, grid, stream);
+  if (sectors) return launch<10, kHalved, kFewProductTiles>(parts, grid, stream);
   if (n_steps == 0) return launch<0, kHalved>(parts, grid, stream);
   if (n_steps == 4) return launch<4, kHalved>(parts, grid, stream);
   if (n_steps == 9) return launch<9, kHalved>(parts, grid, stream);
   launch<10, kHalved>(parts, grid, stream);
 }
 
-template <int kSteps, bool kHalved>
+template <int kSteps, bool kHalved, uint32_t kTiles = kProductTiles>
 cudaError_t prepare() {
-  return cudaFuncSetAttribute(diagonal_wgmma_kernel<kSteps, kHalved>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(shared_bytes<kSteps, kHalved>()));
+  return cudaFuncSetAttribute(diagonal_wgmma_kernel<kSteps, kHalved, kTiles>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              static_cast<int>(shared_bytes<kSteps, kHalved, kTiles>()));
 }
 
 }  // namespace
@@ -376,8 +508,11 @@ void launch_diagonal_wgmma(const DiagonalJob *jobs, uint32_t n_jobs, bool halved
 }
 
 cudaError_t prepare_diagonal_wgmma() {
-  for (const cudaError_t status : {prepare<0, false>(), prepare<4, false>(), prepare<9, false>(), prepare<10, false>(),
-                                   prepare<0, true>(), prepare<4, true>(), prepare<9, true>(), prepare<10, true>()}) {
+  for (const cudaError_t status :
+       {prepare<0, false>(), prepare<4, false>(), prepare<9, false>(), prepare<10, false>(), prepare<0, true>(),
+        prepare<4, true>(), prepare<9, true>(), prepare<10, true>(), prepare<4, false, kFewProductTiles>(),
+        prepare<9, false, kFewProductTiles>(), prepare<10, false, kFewProductTiles>(), prepare<4, true, kFewProductTiles>(),
+        prepare<9, true, kFewProductTiles>(), prepare<10, true, kFewProductTiles>()}) {
     if (status != cudaSuccess) return status;
   }
   return cudaSuccess;
