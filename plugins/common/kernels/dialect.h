@@ -25,9 +25,6 @@
 #define fast_log(x) native_log(x)
 #define fast_sqrt(x) native_sqrt(x)
 
-// Reads a number for the last time: caches may give it up before others.
-DEVICE float read_last(__global const float *at) { return *at; }
-
 DEVICE uint32_t thread_number(void) { return get_local_id(0); }  // in its block, OpenCL's work-group
 DEVICE uint32_t block_size(void) { return get_local_size(0); }
 #if defined(GROUP_SIZE) && GROUP_SIZE == 1  // a block of one thread has nothing to wait for
@@ -86,8 +83,6 @@ DEVICE float fast_sqrt(float x) {
   asm("sqrt.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
 }
-
-DEVICE float read_last(const float *at) { return __ldcs(at); }
 
 DEVICE float2 operator+(float2 a, float2 b) { return {a.x + b.x, a.y + b.y}; }
 DEVICE float2 operator-(float2 a, float2 b) { return {a.x - b.x, a.y - b.y}; }

@@ -35,8 +35,8 @@ DEVICE float fused_score(LOCAL const FuseTerms *terms, uint32_t n_terms, uint32_
 #pragma unroll
   for (uint32_t m = 0; m < most; m += 2) {
     if (m < n_terms) {
-      values[m] = read_last(terms->scores[m] + state);
-      values[m + 1] = read_last(terms->scores[m + 1 < n_terms ? m + 1 : m] + state);
+      values[m] = terms->scores[m][state];
+      values[m + 1] = terms->scores[m + 1 < n_terms ? m + 1 : m][state];
     }
   }
   if (rule == kFuseSum) {
