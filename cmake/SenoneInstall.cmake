@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Rules of `cmake --install`. The installed tree is relocatable: everything in it finds the rest by relative paths.
-#   bin/senone, include/senone/{asr.h,asr_backend.h,asr_backend_{bench,signals,statistics}.h,senone.hpp},
+#   bin/senone, include/senone/{asr.h,asr_backend.h,asr_backend_EXTENSION.h,senone.hpp},
 #   <libdir>/libsenone.so.N, <libdir>/libsenone.a,
 #   <libdir>/senone/plugins/, <libdir>/pkgconfig/senone{,-static}.pc, <libdir>/cmake/Senone/, share/doc/senone/
 # libsenone_build adds include/senone/{asr_build.h,senone_build.hpp}, <libdir>/libsenone_build.so.N,
@@ -11,8 +11,8 @@ include(CMakePackageConfigHelpers)
 
 set(SENONE_DOC_DIR ${CMAKE_INSTALL_DATAROOTDIR}/doc/senone)  # CMAKE_INSTALL_DOCDIR would be the parent's in a subproject
 set(SENONE_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR}/senone)
-install(FILES api/asr.h core/backend/asr_backend.h core/backend/asr_backend_bench.h core/backend/asr_backend_signals.h
-              core/backend/asr_backend_statistics.h bindings/cpp/senone.hpp
+file(GLOB backend_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/backend/asr_backend*.h)
+install(FILES api/asr.h ${backend_headers} bindings/cpp/senone.hpp
         DESTINATION ${SENONE_INCLUDE_DIR} COMPONENT development)
 install(TARGETS senone senone_static senone_cpp EXPORT SenoneTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development

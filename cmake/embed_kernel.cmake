@@ -25,6 +25,9 @@ while(text MATCHES "#include \"([^\"\n]+)\"([^\n]*)\n")
   string(SUBSTRING "${text}" ${after} -1 rest)
   set(text "${before}${included}${rest}")
 endwhile()
+if(text MATCHES "#[ \t]*include[ \t]*\"[^\n]*")  # an include of another form would reach the user's compiler
+  message(FATAL_ERROR "${INPUT}: write ${CMAKE_MATCH_0} as a line #include \"path\"")
+endif()
 get_filename_component(file ${INPUT} NAME)
 get_filename_component(name ${INPUT} NAME_WE)
 file(WRITE ${OUTPUT} "// Made from ${file} by cmake/embed_kernel.cmake.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NgramModel is a back-off n-gram language model in memory. The ARPA and trie readers fill it, pruning reduces it, and the
-// grammar is made from it. Costs are -ln. The cost of word w after history h is cost(h w) if that n-gram is listed, else
+// grammar is made from it. Costs are -ln. The cost of word w after history h is cost(h w) if that n-gram is listed. Else it is
 // backoff(h) plus the cost of w after h without its first word.
 #pragma once
 

@@ -5,7 +5,7 @@
  * are those of asr_backend.h.
  *
  * TEST OPTIONS  asr_backend_options.small_rooms, n > 0: every list, table, mailbox and channel of the search starts with
- * about 1/2^n of its usual capacity, so that small cases exhaust each. cluster_blocks: blocks that advance a channel, at
+ * about 1/2^n of its usual capacity. Small cases then exhaust each. cluster_blocks: blocks that advance a channel, at
  * most 16; 1: no clusters; 0: as many as fit. Back ends without clusters ignore it.
  */
 #ifndef SENONE_ASR_BACKEND_BENCH_H

@@ -4,8 +4,8 @@
  * estimated.
  *
  * A device sums what a round of training needs (T1 and T2 of docs/equations.md), in double. Without this extension
- * training sums on the host, with the same bits: every sum is taken row by row in the order of its shares, no operation
- * is contracted, and exponentials and logarithms are those of plugins/common/kernels/posteriors.h. A back end that
+ * training sums on the host, with the same bits. Every sum is taken row by row in the order of its shares, and no
+ * operation is contracted. Exponentials and logarithms are those of plugins/common/kernels/posteriors.h. A back end that
  * computes them otherwise stays within 1e-10 of the sum of the magnitudes that it adds. Rules of calls, threads and
  * versions are those of asr_backend.h.
  */

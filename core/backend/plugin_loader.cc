@@ -9,6 +9,9 @@
 #include <filesystem>
 #include <set>
 
+#include "core/backend/asr_backend_fusion.h"
+#include "core/backend/asr_backend_signals.h"
+#include "core/backend/asr_backend_statistics.h"
 #include "core/backend/builtin.h"
 #include "core/backend/plugin_file.h"
 #include "core/base/error.h"
@@ -35,6 +38,31 @@ constexpr Slot kSlots[] = {
 };
 #undef SLOT
 constexpr size_t kLeastTableBytes = offsetof(asr_backend_api, extension) + sizeof(asr_backend_api::extension);
+
+// The slots of the extensions that the library calls, if the table is long enough to have them. Those of "bench" may be NULL.
+struct ExtensionSlot {
+  const char *extension, *name;
+  size_t offset;
+};
+#define SLOT(extension, table, name) \
+  { extension, #name, offsetof(table, name) }
+constexpr ExtensionSlot kExtensionSlots[] = {
+    SLOT(ASR_BACKEND_SIGNALS, asr_backend_signals_api, prepare),
+    SLOT(ASR_BACKEND_SIGNALS, asr_backend_signals_api, signal_begin),
+    SLOT(ASR_BACKEND_SIGNALS, asr_backend_signals_api, signal_end),
+    SLOT(ASR_BACKEND_SIGNALS, asr_backend_signals_api, step),
+    SLOT(ASR_BACKEND_SIGNALS, asr_backend_signals_api, set_transform),
+    SLOT(ASR_BACKEND_SIGNALS, asr_backend_signals_api, step_with_rows),
+    SLOT(ASR_BACKEND_FUSION, asr_backend_fusion_api, fuse),
+    SLOT(ASR_BACKEND_STATISTICS, asr_backend_statistics_api, prepare),
+    SLOT(ASR_BACKEND_STATISTICS, asr_backend_statistics_api, load_rows),
+    SLOT(ASR_BACKEND_STATISTICS, asr_backend_statistics_api, free_rows),
+    SLOT(ASR_BACKEND_STATISTICS, asr_backend_statistics_api, sums_begin),
+    SLOT(ASR_BACKEND_STATISTICS, asr_backend_statistics_api, sums_end),
+    SLOT(ASR_BACKEND_STATISTICS, asr_backend_statistics_api, add),
+    SLOT(ASR_BACKEND_STATISTICS, asr_backend_statistics_api, read),
+};
+#undef SLOT
 
 void host_log(asr_log_level level, const char *message) {
   if (message) log(level, "%s", message);
@@ -108,6 +136,12 @@ std::string wrong_abi(uint32_t abi) {
                 ASR_BACKEND_ABI);
 }
 
+bool is_null(const void *table, size_t offset) {
+  void *function = nullptr;
+  memcpy(&function, static_cast<const char *>(table) + offset, sizeof(function));
+  return function == nullptr;
+}
+
 }  // namespace
 
 void check_backend(asr_backend_entry_fn entry, Backend *backend) {
@@ -127,9 +161,16 @@ void check_backend(asr_backend_entry_fn entry, Backend *backend) {
                          api->name ? api->name : "", backend->name.c_str()));
   }
   for (const Slot &slot : kSlots) {
-    void *function = nullptr;
-    memcpy(&function, reinterpret_cast<const char *>(api) + slot.offset, sizeof(function));
-    if (!function) return reject(format("slot \"%s\" of its table is NULL", slot.name));
+    if (is_null(api, slot.offset)) return reject(format("slot \"%s\" of its table is NULL", slot.name));
+  }
+  for (const ExtensionSlot &slot : kExtensionSlots) {
+    const void *table = nullptr;
+    const std::string threw = guarded_call([&] { table = api->extension(slot.extension); });
+    if (!threw.empty()) return reject("its slot \"extension\" " + threw);
+    if (table == nullptr || slot.offset + sizeof(void (*)()) > *static_cast<const size_t *>(table)) continue;
+    if (is_null(table, slot.offset)) {
+      return reject(format("slot \"%s\" of its extension \"%s\" is NULL", slot.name, slot.extension));
+    }
   }
   backend->api = api;
 }

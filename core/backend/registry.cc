@@ -67,6 +67,9 @@ std::string why_unusable(const asr_backend_api &api, const asr_backend_device_in
   return "";
 }
 
+// Control characters in a driver's name would change the terminal.
+bool is_control(char letter) { return (letter > 0 && letter < ' ') || letter == 127; }
+
 // Returns the devices of a back end, or one entry with the reason for having none.
 std::vector<DeviceEntry> probe(const Backend &backend) {
   if (!backend.api) return {rejected(backend.name, backend.reason)};
@@ -86,6 +89,7 @@ std::vector<DeviceEntry> probe(const Backend &backend) {
     entry.id = backend.name + ":" + std::to_string(i);
     entry.info = infos[i];
     entry.info.name[sizeof(entry.info.name) - 1] = '\0';
+    for (char &letter : entry.info.name) letter = is_control(letter) ? ' ' : letter;
     entry.api = backend.api;
     entry.index = uint32_t(i);
     const std::string reason = why_unusable(*backend.api, entry.info);
@@ -227,12 +231,17 @@ asr_backend_features *Device::load_features(const asr_features_view &view) const
          entry_.id.c_str());
   }
   asr_backend_features *features = nullptr;
-  check(api()->load_features(device_, &view, &features));
-  return features;
+  const asr_status status = api()->load_features(device_, &view, &features);
+  return made(status, features, "load_features");
 }
 
+// A status above 0 is none of asr.h, and would pass for a success.
 void Device::check(asr_status status) const {
-  if (status != ASR_OK) throw Error(status, entry_.id + ": " + last_error_of(entry_.api));
+  if (status != ASR_OK) throw Error(status < 0 ? status : ASR_INTERNAL, entry_.id + ": " + last_error_of(entry_.api));
+}
+
+void Device::fail_without_object(const char *slot) const {
+  fail(ASR_INTERNAL, "%s: slot \"%s\" of its back end returned ASR_OK, but made no object", entry_.id.c_str(), slot);
 }
 
 }  // namespace asr

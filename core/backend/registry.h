@@ -56,6 +56,13 @@ class Device {
   bool has(asr_backend_capability capability) const { return (entry_.info.capabilities & capability) != 0; }
   asr_backend_device *get() const { return device_; }
   void check(asr_status status) const;  // throws if not ASR_OK
+  // Checks the status of a slot that makes an object, too, and returns the object. Throws if there is none.
+  template <typename Object>
+  Object *made(asr_status status, Object *object, const char *slot) const {
+    check(status);
+    if (object == nullptr) fail_without_object(slot);
+    return object;
+  }
   // Throws too if the front end needs a capability that the device lacks. The caller frees it by free_features.
   asr_backend_features *load_features(const asr_features_view &view) const;
   // Prepares a thread for calls of the device: allocates the back end's thread-local error text while memory is available, and
@@ -64,6 +71,7 @@ class Device {
 
  private:
   void open(const asr_backend_options &options);
+  [[noreturn]] void fail_without_object(const char *slot) const;
   DeviceEntry entry_;
   asr_backend_device *device_ = nullptr;
 };

@@ -50,8 +50,8 @@ std::shared_ptr<asr_backend_graph> LoadedGraph::on(const LoadedModel &model, Ret
   const bool again = !model.options().fallback.empty();  // the CPU may load it later, packed
   const Device &device = model.searcher();
   const bool packed = device.has(ASR_BACKEND_PACKED_GRAPH);
-  device.check(graph_->load(*device.api(), packed, device.get(), &loaded, again));
-  BackendPointer<asr_backend_graph> owner(loaded, device.api()->free_graph);
+  const asr_status status = graph_->load(*device.api(), packed, device.get(), &loaded, again);
+  BackendPointer<asr_backend_graph> owner(device.made(status, loaded, "load_graph"), device.api()->free_graph);
   copies_.push_back({&model, retired->hold(std::move(owner), graph_)});
   return copies_.back().graph;
 }

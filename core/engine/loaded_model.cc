@@ -46,8 +46,8 @@ BackendPointer<asr_backend_features> load_features(const Device &device, const F
 
 BackendPointer<asr_backend_acoustic> load_acoustic(const Device &device, const AcousticView &model) {
   asr_backend_acoustic *acoustic = nullptr;
-  device.check(device.api()->load_acoustic(device.get(), model.get(), &acoustic));
-  return {acoustic, device.api()->free_acoustic};
+  const asr_status status = device.api()->load_acoustic(device.get(), model.get(), &acoustic);
+  return {device.made(status, acoustic, "load_acoustic"), device.api()->free_acoustic};
 }
 
 AcousticModel read_acoustic_model(const Bundle &bundle) {

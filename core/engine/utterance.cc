@@ -43,7 +43,8 @@ std::shared_ptr<asr_backend_channel> Utterance::begin_channel(LoadedGraph *graph
   const std::shared_ptr<asr_backend_graph> loaded = graph->on(model, retired);
   asr_backend_channel *channel = nullptr;
   const Device &device = model.searcher();
-  device.check(device.api()->channel_begin(device.get(), loaded.get(), &search, &channel));
+  const asr_status status = device.api()->channel_begin(device.get(), loaded.get(), &search, &channel);
+  device.made(status, channel, "channel_begin");
   return retired->hold(BackendPointer<asr_backend_channel>(channel, device.api()->channel_end), loaded);
 }
 

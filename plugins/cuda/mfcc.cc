@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "plugins/common/device/sample_lines.h"
 #include "plugins/common/features_view.h"
 #include "plugins/common/mfcc_batches.h"
 #include "plugins/common/mfcc_tiles.h"
@@ -15,10 +16,7 @@ namespace {
 
 const double kPi = std::acos(-1.0);
 constexpr uint32_t kRadix = 16;
-constexpr uint32_t kBlockPoints = 8192;  // complex numbers of all frames of a block
-constexpr uint32_t kUsualPoints = 256;
-constexpr uint32_t kLineFloats = 32;  // frame 0 of a piece begins with a line of 128 bytes
-constexpr float kFiller[kLineFloats] = {};
+constexpr uint32_t kBlockPoints = 8192;           // complex numbers of all frames of a block
 constexpr size_t kBatchFloats = size_t{1} << 28;  // samples and cepstra on the device at once, about
 
 float2 root(double turns) {  // exp(-2 pi i turns)
@@ -81,12 +79,6 @@ const asr_features_view &checked(const asr_features_view &view) {
   return view;
 }
 
-// Reserves capacity for n elements and half as many more, so that a rising load seldom frees memory in use.
-template <typename T>
-void reserve_amply(size_t n, DeviceArray<T> *array) {
-  if (n > array->size()) array->reserve(n + n / 2);
-}
-
 std::vector<uint4> packed(const std::vector<MfccFour> &fours) {
   std::vector<uint4> result;
   for (const MfccFour &four : fours) result.push_back({four[0], four[1], four[2], four[3]});
@@ -112,9 +104,8 @@ struct Mfcc::Batch {
   size_t frame_floats(size_t n_jobs) const { return tables->shift_samples + n_ceps * n_jobs; }
 
   void add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n) {
-    const size_t n_filler = kLineFloats - 1 - n_samples % kLineFloats;  // then the sample before frame 0
-    samples.push_back({kFiller, n_filler});
-    n_samples += n_filler;
+    samples.push_back(line_filler(n_samples));
+    n_samples += samples.back().n;
     const size_t n_piece = size_t{n - 1} * tables->shift_samples + tables->window_samples + 1;
     frames.push_back({n_samples + 1, jobs[0].first_frame + first, n_lanes, static_cast<uint32_t>(outputs.size()),
                       static_cast<uint32_t>(n_jobs)});

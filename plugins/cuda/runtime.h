@@ -91,6 +91,12 @@ DeviceArray<T> to_device(const std::vector<T> &host) {
   return array;
 }
 
+// Reserves capacity for n elements and half as many more, so that a rising load seldom frees memory in use.
+template <typename T>
+void reserve_amply(size_t n, DeviceArray<T> *array) {
+  if (n > array->size()) array->reserve(n + n / 2);
+}
+
 // Copies a table of the host, in a stream, into an array that grows to it. The table may change after return.
 template <typename T>
 void assign(const std::vector<T> &host, DeviceArray<T> *array, cudaStream_t stream) {

@@ -3,19 +3,9 @@
 
 #include <algorithm>
 
+#include "plugins/common/device/sample_lines.h"
+
 namespace asr::cuda {
-namespace {
-
-constexpr uint32_t kLineFloats = 32;  // frame 0 of a job begins with a line of 128 bytes
-constexpr float kFiller[kLineFloats] = {};
-
-// Raises the capacity to n elements and then some, so that a load that rises seldom frees memory in use.
-template <typename T>
-void reserve_amply(size_t n, DeviceArray<T> *array) {
-  if (n > array->size()) array->reserve(n + n / 2);
-}
-
-}  // namespace
 
 // The input of a step's kernels. Pieces are uploaded one after the other: the jobs, MFCC's tables, the
 // signals' new transforms, then the samples.
@@ -37,10 +27,9 @@ struct Signals::Plan {
   }
   // Adds samples from the one before frame 0 on; returns the offset of frame 0.
   size_t add_samples(const float *samples, size_t n) {
-    const size_t n_filler = kLineFloats - 1 - n_floats % kLineFloats;
-    pieces.push_back({kFiller, n_filler});
+    pieces.push_back(line_filler(n_floats));
+    n_floats += pieces.back().n + 1 + n;
     pieces.push_back({samples - 1, n + 1});
-    n_floats += n_filler + 1 + n;
     return n_floats - n;
   }
 };

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # backend.sh BUILD CONFORMANCE installs a build and builds samples/backend against it, outside of both trees, as docs/backend.md
-# says. The plugin must export its entry alone and pass the conformance suite. Cases may be skipped for capabilities
-# that it lacks. A program that uses it must hear the digits of a recording.
+# says. All headers of the contract must be installed, and the contract must stay small. The plugin must export its entry
+# alone and pass the conformance suite. Cases may be skipped for capabilities that it lacks. A program that uses it must
+# hear the digits of a recording.
 set -euo pipefail
 build=$1 conformance=$2
 work=$(mktemp -d)
@@ -10,6 +11,15 @@ trap 'rm -rf "$work"' EXIT
 . "$(dirname "${BASH_SOURCE[0]}")/digits.sh"
 
 cmake --install "$build" --prefix "$work/senone" >/dev/null
+headers=$(dirname "${BASH_SOURCE[0]}")/../../core/backend
+for header in "$headers"/asr_backend*.h; do
+  printf '#include <%s>\n' "${header##*/}" |
+    cc -std=c99 -fsyntax-only -I"$work/senone/include/senone" -x c - || fail "${header##*/} cannot be included"
+  grep -q "^| \`${header##*/}\` |" "$headers/../../docs/backend.md" || fail "docs/backend.md does not list ${header##*/}"
+done
+contract=$work/senone/include/senone/asr_backend.h
+lines=$(wc -l <"$contract") slots=$(sed -n '/^typedef struct asr_backend_api/,/^} asr_backend_api/p' "$contract" | grep -c '(\*[a-z_]*)(')
+((lines <= 300 && slots > 0 && slots <= 22)) || fail "asr_backend.h has $lines lines and $slots slots; at most 300 and 22 are allowed"
 cp -r "$work/senone/share/doc/senone/samples/backend" "$work/plain"
 lines=$(wc -l <"$work/plain/plain.c")
 ((lines < 400)) || fail "plain.c has $lines lines; fewer than 400 are promised"

@@ -132,6 +132,40 @@ TEST(Loader, CapabilitiesNeedTheirSlots) {
 
 TEST(Loader, NullSlotIsNamed) { EXPECT_CONTAINS(reason_of("null_slot"), "slot \"advance\""); }
 
+TEST(Loader, NullSlotOfAnExtensionIsNamed) {
+  EXPECT_CONTAINS(reason_of("null_extension"), "slot \"step\" of its extension \"signals\" is NULL");
+}
+
+TEST(Loader, NamesOfDevicesHaveNoControlCharacters) {
+  const auto entries = list_devices({load_plugin(plugin("odd_name"))});
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].info.name, "a b " + std::string(sizeof(entries[0].info.name) - 5, 'x'));
+}
+
+// The stub's load slots succeed and make nothing.
+TEST(Loader, SlotsThatMakeNothingHaveFailed) {
+  const auto entries = list_devices({load_plugin(plugin("good"))});
+  const Device device(entries[0], options());
+  try {
+    device.load_features({});
+    FAIL() << "loaded";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code(), ASR_INTERNAL);
+    EXPECT_STREQ(error.what(), "good:1: slot \"load_features\" of its back end returned ASR_OK, but made no object");
+  }
+}
+
+TEST(Loader, PositiveStatusesAreFailures) {
+  const auto entries = list_devices({load_plugin(plugin("good"))});
+  const Device device(entries[0], options());
+  try {
+    device.check(static_cast<asr_status>(7));
+    FAIL() << "passed";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code(), ASR_INTERNAL);
+  }
+}
+
 TEST(Loader, NameMustBeThatOfTheFile) {
   const std::string reason = reason_of("wrong_name");
   EXPECT_CONTAINS(reason, "calls itself \"cpu\"");

@@ -26,4 +26,9 @@ text=$(grep -E '^the |CL\(|#include "(kernels|host)' "$work/out.cc" | tr '\n' ' 
 printf '#include "kernels/missing.h"\nthe kernel\n' >"$work/bad.cl"
 embed bad.cl && wrong "an include that does not exist is left out"
 tr -s ' \n' ' ' <"$work/log" | grep -q 'bad.cl includes "kernels/missing.h", which is not in' || wrong "the reason is not given"
+
+for line in '#  include "kernels/missing.h"\n' '#include "kernels/inner.h"' '#include\t"kernels/inner.h"\n'; do
+  printf '%b' "the kernel\n$line" >"$work/form.cl"
+  embed form.cl && wrong "an include of another form is left in the text: $line"
+done
 exit $status

@@ -11,6 +11,7 @@ namespace asr {
 enum TileSizes {
   kTileGaussians = 8,  // Gaussians of one state, padded
   kBlockTiles = 8,     // tiles of the expanded kernel's blocks
+  kRowStepWords = 256  // words of 16 rows and 16 values of k, expanded and split
 };
 
 // A feature of a stream: (row[dim] - centre) * scale.

@@ -16,7 +16,6 @@ uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 constexpr uint32_t kLeastCapability = 8;
 constexpr uint32_t kDiagonalWarps = 16, kExpandedWarps = 8;  // warps of a compute unit at once
 constexpr size_t kMostModels = 12;                           // models of a launch
-constexpr uint32_t kRowStepWords = 256;                      // words of 16 rows and 16 values of k
 constexpr uint32_t kExpandWarps = 8, kExpandGroup = 256;     // shape of kernels/gmm_expand.cl, warps of 32
 
 bool is_mma(const TensorTarget &target) { return target.kind == TensorKind::kMma || target.kind == TensorKind::kPlainMma; }

@@ -3,14 +3,9 @@
 
 #include <algorithm>
 
+#include "plugins/common/device/sample_lines.h"
+
 namespace asr::ocl {
-
-namespace {
-
-constexpr uint32_t kLineFloats = 32;  // frame 0 of a piece begins with a line of 128 bytes
-constexpr float kFiller[kLineFloats] = {};
-
-}  // namespace
 
 // Counts the sample before the first, the samples with their padding, and a zero behind them.
 size_t MfccBatch::local_floats(const MfccOptions &options, uint32_t n_frames) {
@@ -44,9 +39,8 @@ void MfccBatch::add_to_run(uint32_t n_lanes, uint32_t first_output, uint32_t n_o
 
 void MfccBatch::add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n) {
   const uint32_t shift = options_.shift_samples;
-  const size_t n_filler = kLineFloats - 1 - n_samples_ % kLineFloats;
-  samples_.push_back({kFiller, n_filler});
-  n_samples_ += n_filler;
+  samples_.push_back(line_filler(n_samples_));
+  n_samples_ += samples_.back().n;
   const auto first_output = static_cast<uint32_t>(outputs_.size()), n_outputs = static_cast<uint32_t>(n_jobs);
   for (size_t j = 0; j < n_jobs; ++j) {
     outputs_.push_back({n_values(), jobs[j].warp, 0});

@@ -20,7 +20,8 @@ namespace asr::cuda {
 namespace {
 
 constexpr uint32_t kWarp = 32, kThreads = kTensorWarps * kWarp, kStageSteps = 2;
-constexpr uint32_t kStepBytes = kBlockTiles * 512, kRowStepBytes = 1024;  // bytes a step: a block's Gaussians, 16 rows
+constexpr uint32_t kStepBytes = kBlockTiles * 512;     // a block's Gaussians in a step
+constexpr uint32_t kRowStepBytes = 4 * kRowStepWords;  // 16 rows in a step
 
 // Stages of a group's ring: as many as fit shared memory.
 __host__ __device__ inline uint32_t ring_stages(uint32_t n_warps) { return n_warps == 1 ? 2 : 3; }

@@ -21,8 +21,7 @@ namespace asr::cuda {
 namespace {
 
 constexpr uint32_t kThreads = 256, kWarp = 32, kWarps = kThreads / kWarp, kMaxFrames = 32;
-constexpr uint32_t kUsualPoints = 256;  // windows of 257 to 512 samples, such as 25 ms at 16 kHz
-constexpr uint32_t kThreadPairs = 16;   // pairs of bins a thread: kBlockPoints / 2 / kThreads of mfcc.cc
+constexpr uint32_t kThreadPairs = 16;  // pairs of bins a thread: kBlockPoints / 2 / kThreads of mfcc.cc
 
 // Shared divides the shared memory of a block.
 struct Shared {

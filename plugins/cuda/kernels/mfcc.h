@@ -12,6 +12,8 @@
 
 namespace asr::cuda {
 
+constexpr uint32_t kUsualPoints = 256;  // n_points of windows of 257 to 512 samples, such as 25 ms at 16 kHz
+
 // A triangle of a filter bank in fours of bins; weights beyond its end are zero.
 struct MfccBand {
   uint32_t first_bin, n_fours, first_four;

@@ -33,7 +33,7 @@ __device__ inline uint32_t n_own_tokens(const ClusterTable *table) {
   return min(table->search.n_own_tokens, table->search.max_own_tokens);
 }
 __device__ inline OwnToken own_token(const ClusterTable *table, uint32_t i) { return table->search.own_tokens[i]; }
-// There is no first bound, since nothing is entered into a table before the bound is known.
+// A cluster needs no first bound: it enters nothing into a table before the bound is known.
 __device__ inline void need_arcs(const ClusterTable *, OwnToken *, const float *) {}
 
 // A block adds up its share of the bins, eight threads each, and sends it to the others.

@@ -7,7 +7,6 @@
 #include "plugins/common/ocl/kernels/tensor_halves.h"
 
 #define WARP 32u
-#define ROW_STEP_WORDS 256u
 
 // Group x: the x-th 16 rows; y: a part of the steps. phi_k = x_i x_j for monomials[k] = i | j << 16.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expand(
@@ -43,7 +42,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expand
       }
       split((float2)(phi[0], phi[1]), &hi[i], &lo[i]);
     }
-    __global uint4 *const out = (__global uint4 *)(fragments + ((size_t)get_group_id(0) * n_steps + step) * ROW_STEP_WORDS);
+    __global uint4 *const out = (__global uint4 *)(fragments + ((size_t)get_group_id(0) * n_steps + step) * kRowStepWords);
     out[lane] = (uint4)(hi[0], hi[1], hi[2], hi[3]);
     out[32 + lane] = (uint4)(lo[0], lo[1], lo[2], lo[3]);
   }

@@ -18,7 +18,6 @@
 
 #define WAVE 64u
 #define PAIRS (kBlockTiles / 2)  // pairs of tiles
-#define ROW_STEP_WORDS 256u      // words of 16 rows and 16 values of k
 #define STEP_WORDS (kBlockTiles * 128u)
 
 static inline uint wave_lane(void) { return get_local_id(0) % WAVE; }
@@ -100,7 +99,7 @@ static inline Step load_step(__global const uint *gaussians, __global const uint
   Step step;
   UNROLL for (uint t = 0; t < TILES; ++t) {
     const size_t tile = min(first_tile + t, n_row_tiles - 1);
-    __global const uint4 *const lanes = (__global const uint4 *)(fragments + (tile * n_steps + number) * ROW_STEP_WORDS);
+    __global const uint4 *const lanes = (__global const uint4 *)(fragments + (tile * n_steps + number) * kRowStepWords);
     const uint4 hi = lanes[lane], lo = lanes[32 + lane];
     step.row_hi[t] = half_tile == 0 ? hi.xz : hi.yw;
     step.row_lo[t] = half_tile == 0 ? lo.xz : lo.yw;

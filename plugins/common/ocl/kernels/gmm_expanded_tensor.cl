@@ -13,7 +13,6 @@
 #include "plugins/common/ocl/kernels/tensor.h"
 
 #define HALF_TILES (kBlockTiles / 2)
-#define ROW_STEP_WORDS 256u  // words of 16 rows and 16 values of k
 #define HALF_STEP_WORDS (HALF_TILES * 128u)
 
 // A lane's part of 16 values of k: of the warp's rows, and of half of a block's Gaussians.
@@ -28,7 +27,7 @@ static inline RowStep load_rows(__global const uint *fragments, uint first_tile,
   RowStep rows;
   UNROLL for (uint t = 0; t < TILES; ++t) {
     const size_t tile = min(first_tile + t, n_tiles - 1);
-    __global const uint4 *const lanes = (__global const uint4 *)(fragments + (tile * n_steps + step) * ROW_STEP_WORDS);
+    __global const uint4 *const lanes = (__global const uint4 *)(fragments + (tile * n_steps + step) * kRowStepWords);
     const uint4 hi = lanes[warp_lane()], lo = lanes[WARP + warp_lane()];
     rows.hi[t][0] = hi.x, rows.hi[t][1] = hi.y, rows.hi[t][2] = hi.z, rows.hi[t][3] = hi.w;
     rows.lo[t][0] = lo.x, rows.lo[t][1] = lo.y, rows.lo[t][2] = lo.z, rows.lo[t][3] = lo.w;

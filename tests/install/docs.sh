@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# docs.sh SOURCE checks the pages. Lines have at most 120 characters, but for tables and code. Links lead to files, and names
+# of test cases are those of cases. README.md stays under 120 lines.
+set -euo pipefail
+cd "$1"
+export LC_ALL=C.UTF-8
+failed=0
+wrong() { echo "docs.sh: $*" >&2; failed=1; }
+
+(($(wc -l <README.md) < 120)) || wrong "README.md has 120 lines or more"
+pages=(*.md docs/*.md bindings/python/README.md bench/results/NOTES.md)
+cases=$(sed -nE 's/^(TEST|TEST_F|TEST_P|TYPED_TEST)\((\w+), *(\w+)\).*/\2.\3/p' tests/*/*.cc tests/*/*/*.cc)
+suites=" $(sed 's/\..*//' <<<"$cases" | sort -u | tr '\n' ' ') "
+for page in "${pages[@]}"; do
+  long=$(sed -E '/^```/,/^```/d; /^(\||    )/d' "$page" | grep -E '^.{121,}' || true)
+  [[ -z $long ]] || wrong "$page: lines of more than 120 characters:"$'\n'"$long"
+  while read -r link; do
+    [[ $link == http* || -e $(dirname "$page")/$link ]] || wrong "$page: nothing is at $link"
+  done < <(grep -oE '\]\([^)# ]+' "$page" | cut -c3- || true)
+  while read -r name; do
+    [[ $suites != *" ${name%%.*} "* ]] || grep -qxF "$name" <<<"$cases" || wrong "$page: there is no test $name"
+  done < <(grep -oE '`[A-Z]\w+\.[A-Z]\w+`' "$page" | tr -d '`' || true)
+done
+exit $failed
