@@ -39,12 +39,10 @@ void print(const Recognition &result, const Options &options, bool with_id, int 
   const bool is_whole = result.part == 0 && !options.endpoint.empty();  // its parts are already printed
   if (options.hyp == "-") {
     if (result.error.empty() && result.part == 0) fputs(to_hyp(result).c_str(), stdout);
-  } else if (is_whole && result.error.empty()) {
+  } else if (result.error.empty() ? is_whole : !options.json) {
     return;
   } else if (options.json) {
     fputs(to_json(result).c_str(), stdout);
-  } else if (!result.error.empty()) {
-    return;
   } else if (options.ctm) {
     fputs(to_ctm(result).c_str(), stdout);
   } else if (options.srt) {
