@@ -46,10 +46,9 @@ typedef enum asr_backend_capability {
   ASR_BACKEND_PIECES = 2,       /* ASR_WANTS_PIECE of `lattices` */
   ASR_BACKEND_COMMON_PATH = 4,  /* ASR_WANTS_COMMON */
   ASR_BACKEND_PACKED_GRAPH = 8, /* asr_graph_view.packed is read in place; only the back end inside the library */
-  /* Two advances run at a time: `advance` waits for the last but one, and for the last only if they share a channel.
-   * `lattices` may run on any thread, beside other slots and for different channels at once. Pieces may be asked for at
-   * any time. Whole lattices are those that the last job wanted, of channels in no running advance. `lattices` and
-   * best_paths then wait for no advance. */
+  /* Two advances run at a time: `advance` waits for the last but one, and for the last only if they share a channel. `lattices`
+   * may run on any thread, beside other slots and for different channels at once. Pieces may be asked for at any time, whole
+   * lattices if the last job wanted them and no advance of the channel runs; `lattices` and best_paths then wait for none. */
   ASR_BACKEND_OVERLAPS = 16,
   ASR_BACKEND_PLP = 32,      /* asr_features_view.lpc_order */
   ASR_BACKEND_SELECTION = 64 /* asr_backend_options.n_best_gaussians */
@@ -267,10 +266,9 @@ typedef struct asr_backend_api {
    * job has host rows or no frames. A channel without surviving tokens stays so and skips its frames. */
   asr_status (*advance)(asr_backend_device *, asr_backend_acoustic *, const asr_advance_job *jobs, size_t n_jobs);
 
-  /* Returns the best paths of channels, each at most once, after the frames so far (waits for them). They end in the
-   * tokens with the least cost. With ASR_WANTS_FINAL and a token in a final state, final tokens count alone, by cost
-   * plus final cost. Ties: lower state number. After a failure each channel may be asked alone; one left half changed
-   * fails ever after. */
+  /* Returns the best paths of channels, each at most once, after the frames so far (waits for them). They end in the tokens
+   * with the least cost, of equal ones in the lower state. With ASR_WANTS_FINAL and a token in a final state, final tokens
+   * count alone, by cost plus final cost. After a failure each may be asked alone; one left half changed fails ever after. */
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                            asr_path *paths);
 
@@ -285,9 +283,8 @@ typedef struct asr_backend_api {
    * frames, repeated on every call. Other channels of an advance go on. */
   asr_status (*outcome)(asr_backend_device *, asr_backend_channel *);
 
-  /* Waits until at most n_left advances are running and, if n_left is 0, until all other async work is done. Reports
-   * the failure; a failure that is a channel's outcome may be left out, and other work's outputs are valid even so. n_left
-   * is 0 without ASR_BACKEND_OVERLAPS. */
+  /* Waits until at most n_left advances are running, and for all other async work if it is 0, as without ASR_BACKEND_OVERLAPS.
+   * Reports the failure; one that is a channel's outcome may be left out, and other work's outputs are valid even so. */
   asr_status (*wait)(asr_backend_device *, uint32_t n_left);
 
   /* Returns the table of an extension, by the name that its header defines; NULL if the back end has none of this name. */
