@@ -76,7 +76,7 @@ typedef struct asr_backend_options {
 /* ---- front end: 004_... (MFCC); equations F1-F8, F11 in docs/equations.md ----------------------------------------- */
 
 typedef struct asr_mel_band {               /* a triangle that weights spectrum bins first_bin ... first_bin + n_bins - 1 */
-  uint32_t first_bin, n_bins, first_weight; /* first_weight: index into asr_features_view.mel_weights */
+  uint32_t first_bin, n_bins, first_weight; /* first_weight: index into mel_weights. Bins are below fft_samples / 2 */
 } asr_mel_band;
 
 typedef enum asr_dc_removal { ASR_DC_KEEP = 0, ASR_DC_BEFORE_PREEMPHASIS = 1, ASR_DC_AFTER_PREEMPHASIS = 2 } asr_dc_removal;

@@ -57,7 +57,7 @@ struct asr_backend_features {
 };
 static void free_features(asr_backend_features *f) { destroy(f); }
 static asr_status load_features(asr_backend_device *device, const asr_features_view *view, asr_backend_features **features) {
-  const uint32_t n = view->fft_samples, n_bins = n / 2 + 1, n_bands = view->n_warps * view->n_mel;
+  const uint32_t n = view->fft_samples, n_bins = n / 2, n_bands = view->n_warps * view->n_mel;
   int fits = n >= 64 && n <= 8192 && (n & (n - 1)) == 0 && view->window_samples > 0 && view->window_samples <= n;
   size_t n_weights = 0;
   for (const asr_mel_band *b = view->mel_bands; b < view->mel_bands + n_bands; ++b) {

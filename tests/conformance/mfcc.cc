@@ -226,6 +226,12 @@ TEST_P(MfccTest, BadTablesAreRefused) {
   view = *tables.view();
   view.fft_samples = 256;
   EXPECT_EQ(api().load_features(device->get(), &view, &features), ASR_INVALID_ARGUMENT);
+  view = *tables.view();
+  std::vector<asr_mel_band> bands(view.mel_bands, view.mel_bands + view.n_mel);
+  bands.back().n_bins = view.fft_samples / 2 + 1 - bands.back().first_bin;  // the bin of half the sample rate is no band's
+  bands.back().first_weight = 0;
+  view.mel_bands = bands.data();
+  EXPECT_EQ(api().load_features(device->get(), &view, &features), ASR_INVALID_ARGUMENT);
   EXPECT_EQ(features, nullptr);
 }
 
