@@ -82,12 +82,14 @@ using DeviceArray = Array<T, Memory::kDevice>;
 template <typename T>
 using PinnedArray = Array<T, Memory::kPinned>;
 
-// Returns a copy of host data on the device, complete on return.
+// Returns a copy of host data on the device, complete on return. cudaMemcpy() may return while the bytes of pageable memory
+// are on their way, and the streams of this file do not wait for CUDA's own stream.
 template <typename T>
 DeviceArray<T> to_device(const std::vector<T> &host) {
+  constexpr const char *kWhat = "copying a table to the device";
   DeviceArray<T> array(host.size());
-  check(cudaMemcpy(array.data(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice),
-        "copying a table to the device");
+  check(cudaMemcpyAsync(array.data(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice, cudaStreamLegacy), kWhat);
+  await(cudaStreamLegacy, kWhat);
   return array;
 }
 
