@@ -95,7 +95,7 @@ check_rising 20
 check shared "$work/dev" "$an4/etc/an4_test_dev.transcription" 12
 (($(stat -c %s "$work/shared/acoustic.bin") * 10 < $(stat -c %s "$work/full/acoustic.bin"))) || fail "it is not shared"
 
-head -n 100 "$work/train" >"$work/some" && mv "$work/some" "$work/train"
+head -n 40 "$work/train" >"$work/some" && mv "$work/some" "$work/train"
 for options in '--full' '--full --share-covariances state' '--full --share-correlations all' '--lattice-beam 3' '--semi-tied'; do
   for jobs in 1 3; do
     # shellcheck disable=SC2086

@@ -118,10 +118,11 @@ TEST(RealModel, DebianTidigits) {
 }
 
 // Returns the folder of the test data, or skips the test.
-// NOLINTNEXTLINE(bugprone-macro-parentheses): a name
+// NOLINTBEGIN(bugprone-macro-parentheses): a name
 #define TEST_DATA_OR_SKIP(data)                        \
   const char *const data = getenv("SENONE_TEST_DATA"); \
   if (data == nullptr) GTEST_SKIP() << "SENONE_TEST_DATA is not set"
+// NOLINTEND(bugprone-macro-parentheses)
 
 TEST(RealModel, An4Continuous) {
   TEST_DATA_OR_SKIP(data);

@@ -80,10 +80,11 @@ class FailuresTest : public testing::Test {
   bool loaded_ = false;
 };
 
-// NOLINTNEXTLINE(bugprone-macro-parentheses): a name
+// NOLINTBEGIN(bugprone-macro-parentheses): a name
 #define OPEN_OR_SKIP(device)             \
   std::optional<Device> device = open(); \
   if (!device) GTEST_SKIP() << list_devices(kVariant).reason
+// NOLINTEND(bugprone-macro-parentheses)
 
 TEST_F(FailuresTest, NoDriver) {
   api().GetPlatformIDs = no_platform;
