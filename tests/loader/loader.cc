@@ -37,6 +37,19 @@ std::string reason_of(const std::string &name) {
   return entries[0].reason;
 }
 
+// Returns the sentence of the error that an action throws, whose code is expected.
+template <typename Action>
+std::string failure_of(asr_status code, Action action) {
+  try {
+    action();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code(), code);
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
 asr_backend_options options() { return {sizeof(asr_backend_options), 1, 8, 1, 0, 0, 0, 0, 0}; }
 
 // A temporary directory, removed at the end.
@@ -146,24 +159,14 @@ TEST(Loader, NamesOfDevicesHaveNoControlCharacters) {
 TEST(Loader, SlotsThatMakeNothingHaveFailed) {
   const auto entries = list_devices({load_plugin(plugin("good"))});
   const Device device(entries[0], options());
-  try {
-    device.load_features({});
-    FAIL() << "loaded";
-  } catch (const Error &error) {
-    EXPECT_EQ(error.code(), ASR_INTERNAL);
-    EXPECT_STREQ(error.what(), "good:1: slot \"load_features\" of its back end returned ASR_OK, but made no object");
-  }
+  EXPECT_EQ(failure_of(ASR_INTERNAL, [&] { device.load_features({}); }),
+            "good:1: slot \"load_features\" of its back end returned ASR_OK, but made no object");
 }
 
 TEST(Loader, PositiveStatusesAreFailures) {
   const auto entries = list_devices({load_plugin(plugin("good"))});
   const Device device(entries[0], options());
-  try {
-    device.check(static_cast<asr_status>(7));
-    FAIL() << "passed";
-  } catch (const Error &error) {
-    EXPECT_EQ(error.code(), ASR_INTERNAL);
-  }
+  failure_of(ASR_INTERNAL, [&] { device.check(static_cast<asr_status>(7)); });
 }
 
 TEST(Loader, NameMustBeThatOfTheFile) {
@@ -183,24 +186,14 @@ TEST(Loader, FailureWithoutASentence) { EXPECT_EQ(reason_of("silent"), "silent: 
 TEST(Loader, OpenFails) {
   const auto entries = list_devices({load_plugin(plugin("open_fails"))});
   ASSERT_FALSE(entries.empty());
-  try {
-    Device device(entries[0], options());
-    FAIL() << "opened";
-  } catch (const Error &error) {
-    EXPECT_EQ(error.code(), ASR_INTERNAL);
-    EXPECT_STREQ(error.what(), "open_fails:1: the stub is busy");
-  }
+  EXPECT_EQ(failure_of(ASR_INTERNAL, [&] { const Device device(entries[0], options()); }), "open_fails:1: the stub is busy");
 }
 
 TEST(Loader, OpenThrows) {
   const auto entries = list_devices({load_plugin(plugin("open_throws"))});
   ASSERT_FALSE(entries.empty());
-  try {
-    Device device(entries[0], options());
-    FAIL() << "opened";
-  } catch (const Error &error) {
-    EXPECT_CONTAINS(std::string(error.what()), "threw an exception (stub open)");
-  }
+  const std::string failure = failure_of(ASR_INTERNAL, [&] { const Device device(entries[0], options()); });
+  EXPECT_CONTAINS(failure, "threw an exception (stub open)");
 }
 
 TEST(Loader, FilesThatAreNoSharedObjects) {
