@@ -14,3 +14,17 @@ function(senone_embed_kernels target)
     target_sources(${target} PRIVATE ${output})
   endforeach()
 endfunction()
+
+# senone_embed_ptx(target name file.cu [nvcc-option ...]) does so with the PTX that nvcc makes of a CUDA file for capability 9.0:
+# asr::ocl::kernel_<name>. NVIDIA's OpenCL takes it as a program's binary. CUDAToolkit must have been found.
+set(SENONE_EMBED_PTX_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_ptx.cmake)
+function(senone_embed_ptx target name file)
+  set(ptx ${CMAKE_CURRENT_BINARY_DIR}/${name}.ptx)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/kernel_${target}_${name}.cc)
+  add_custom_command(OUTPUT ${output} DEPENDS ${file} ${SENONE_EMBED_PTX_SCRIPT} DEPFILE ${ptx}.d VERBATIM
+                     COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++17 -ptx -arch=sm_90a --expt-relaxed-constexpr ${ARGN}
+                             -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/api -MD -MT ${output} -MF ${ptx}.d
+                             ${CMAKE_CURRENT_SOURCE_DIR}/${file} -o ${ptx}
+                     COMMAND ${CMAKE_COMMAND} -DINPUT=${ptx} -DOUTPUT=${output} -DNAME=${name} -P ${SENONE_EMBED_PTX_SCRIPT})
+  target_sources(${target} PRIVATE ${output})
+endfunction()

@@ -6,16 +6,27 @@
 
 namespace asr::ocl {
 extern const KernelSource kernel_gmm_score;
-}
+#ifdef SENONE_WGMMA
+extern const KernelSource kernel_gmm_diagonal_wgmma_4, kernel_gmm_diagonal_wgmma_9, kernel_gmm_diagonal_wgmma_10;
+#endif
+}  // namespace asr::ocl
 
 namespace asr::ocl_nvidia {
 namespace {
 
 constexpr uint32_t kVendorId = 0x10de;  // PCI number of the vendor
 
+#ifdef SENONE_WGMMA
+constexpr std::array<const ocl::KernelSource *, 3> kGmmWgmma = {
+    &ocl::kernel_gmm_diagonal_wgmma_4, &ocl::kernel_gmm_diagonal_wgmma_9, &ocl::kernel_gmm_diagonal_wgmma_10};
+#else
+constexpr std::array<const ocl::KernelSource *, 3> kGmmWgmma = {};
+#endif
+
 const ocl::Variant &variant() {
   static const ocl::Variant variant = {"ocl_nvidia", "NVIDIA",    kVendorId, &ocl::kernel_gmm_score,
-                                       gmm_tunings,  kMfccPoints, true,      ocl::MatrixCores::kNvidia};
+                                       gmm_tunings,  kMfccPoints, true,      ocl::MatrixCores::kNvidia,
+                                       kGmmWgmma};
   return variant;
 }
 

@@ -79,7 +79,12 @@ void Gmm::load_stream(const asr_acoustic_view &view, uint32_t j, const std::opti
     choose_tensor_states(packer, j, dims, &states);
   }
   streams_.emplace_back(device_.context(), pack_stream(view, j, centre_, layout, states, device_.pool()));
-  if (!states.tensor.empty()) streams_.back().tensor.emplace(device_, *tensor, view, packer, j, states.tensor, dims);
+  if (states.tensor.empty()) return;
+  if (GmmWgmma::serves(device_, view.covariance, static_cast<uint32_t>(dims.size()))) {
+    streams_.back().wgmma.emplace(device_, packer, j, states.tensor, dims);
+  } else {
+    streams_.back().tensor.emplace(device_, *tensor, view, packer, j, states.tensor, dims);
+  }
 }
 
 void Gmm::make_shapes(const asr_acoustic_view &view) {
@@ -107,12 +112,18 @@ void Gmm::score(Device &device, const std::vector<Job> &jobs) {
   for (size_t j = 0; j < n_streams; ++j) {
     const uint32_t add = j > 0 ? 1 : 0;
     std::vector<GmmTensor::Job> list;
+    std::vector<GmmWgmma::Job> wgmma;
     for (const Job &job : jobs) {
       Gmm &gmm = *job.gmm;
-      if (j >= gmm.streams_.size() || !gmm.streams_[j].tensor) continue;
-      list.push_back({&*gmm.streams_[j].tensor, job.features, job.n_rows, gmm.n_dims_, job.scores, gmm.n_states_, add});
+      if (j >= gmm.streams_.size()) continue;
+      Stream &stream = gmm.streams_[j];
+      if (stream.tensor)
+        list.push_back({&*stream.tensor, job.features, job.n_rows, gmm.n_dims_, job.scores, gmm.n_states_, add});
+      if (stream.wgmma)
+        wgmma.push_back({&*stream.wgmma, job.features, job.n_rows, gmm.n_dims_, job.scores, gmm.n_states_, add});
     }
     GmmTensor::score(device, list);
+    GmmWgmma::score(device, wgmma);
     for (const Job &job : jobs) {
       Gmm &gmm = *job.gmm;
       if (j >= gmm.streams_.size() || gmm.shapes_.empty()) continue;

@@ -9,6 +9,7 @@
 #include "plugins/common/ocl/device.h"
 #include "plugins/common/ocl/gmm_pack.h"
 #include "plugins/common/ocl/gmm_tensor.h"
+#include "plugins/common/ocl/gmm_wgmma.h"
 
 namespace asr::ocl {
 
@@ -41,6 +42,7 @@ class Gmm {
     DeviceArray<std::array<float, 4>> log_weights;
     uint32_t four_size, n_shared_fours;
     std::optional<GmmTensor> tensor;
+    std::optional<GmmWgmma> wgmma;  // instead
   };
   // Shape has the kernels for work-groups of so many rows.
   struct Shape {

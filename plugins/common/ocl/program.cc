@@ -28,6 +28,10 @@ std::string first_lines(const std::string &log) {
 }  // namespace
 
 Program::Program(const Context &context, const std::string &driver, const KernelSource &source, const std::string &options) {
+  if (source.is_ptx) {  // the driver keeps its own compilations of PTX
+    if (load_binary(context, source.text)) return;
+    fail(ASR_UNSUPPORTED, "OpenCL: the driver does not take the PTX of %s; update the driver", source.name);
+  }
   const ProgramCache cache;
   const std::string key = cache_key(driver, source, options);
   if (load_binary(context, cache.load(key))) return;

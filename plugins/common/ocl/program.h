@@ -9,10 +9,12 @@
 
 namespace asr::ocl {
 
-// KernelSource is a .cl file with its includes, embedded at build (cmake/SenoneKernels.cmake).
+// KernelSource is a .cl file with its includes, or what nvcc made of a .cu file, embedded at build
+// (cmake/SenoneKernels.cmake).
 struct KernelSource {
   const char *name;  // "gmm_score.cl"
   const char *text;
+  bool is_ptx = false;  // the text is PTX, a program's binary for NVIDIA's driver
 };
 
 class Program {

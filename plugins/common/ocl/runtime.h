@@ -239,7 +239,7 @@ class Kernel {
     cl_uint index = 0;
     (set_one(index++, args), ...);
   }
-  // Set one argument; an array of uint32_t is a vector.
+  // Set one argument; an array of uint32_t is a vector, and a structure is one of the kernel's.
   template <typename T>
   void set_one(cl_uint index, const DeviceArray<T> &array) const {
     const cl_mem memory = array.get();
@@ -250,9 +250,9 @@ class Kernel {
     static_assert(!std::is_same_v<T, bool>, "kernels take no bool");
     set_bytes(index, sizeof value, &value);
   }
-  template <size_t kN>
-  void set_one(cl_uint index, const std::array<uint32_t, kN> &vector) const {
-    set_bytes(index, sizeof vector, vector.data());
+  template <typename T, typename = std::enable_if_t<std::is_class_v<T> && std::is_trivially_copyable_v<T>>, typename = void>
+  void set_one(cl_uint index, const T &structure) const {
+    set_bytes(index, sizeof structure, &structure);
   }
 
  private:

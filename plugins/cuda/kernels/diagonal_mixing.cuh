@@ -161,6 +161,7 @@ __device__ __forceinline__ void mix_tiles(float (&d)[kTiles][4], const TileInfo 
   const int32_t states = lane < n_tiles ? infos[lane].state : -1;
   uint32_t ends = uniform(__ballot_sync(0xffffffffu, states >= 0));
   constexpr uint32_t kPairs = 0xaaaaaaaau & ((1u << kTiles) - 1);  // each state has two tiles
+  constexpr bool kHolds = kTiles == kFewProductTiles && !kTurns;
   if (ends == kPairs && mixture.begins != 0 && (!kTurns || (doubles != 0 && mixture.next % 2 == 0))) {
     const auto is_mine = [&](uint32_t tile) { return ((mixture.next / 2 + tile / 4) & (n_turns - 1)) == turn; };
 #pragma unroll
@@ -169,7 +170,7 @@ __device__ __forceinline__ void mix_tiles(float (&d)[kTiles][4], const TileInfo 
       mix_pair(d[i], d[i + 1], &infos[i], inverse_scale);
       mix_pair(d[i + 2], d[i + 3], &infos[i + 2], inverse_scale);
     }
-    if constexpr (kTiles == kFewProductTiles) {
+    if constexpr (kHolds) {
       if (hold_tiles(d, kPairs, states, rows, first_row, mixture)) return;
     }
 #pragma unroll
@@ -197,7 +198,7 @@ __device__ __forceinline__ void mix_tiles(float (&d)[kTiles][4], const TileInfo 
     d[i][2] = mixture.of[1].reference, d[i][3] = mixture.of[1].sum;
   }
   ends &= mine;
-  if constexpr (kTiles == kFewProductTiles) {
+  if constexpr (kHolds) {
     if (hold_tiles(d, ends, states, rows, first_row, mixture)) return;
   }
   const uint32_t pair = q & 2;

@@ -126,6 +126,13 @@ TEST_F(FailuresTest, KernelThatDoesNotCompile) {
                      "does not compile broken.cl (CL_BUILD_PROGRAM_FAILURE): ");
 }
 
+TEST_F(FailuresTest, PtxThatTheDriverDoesNotTake) {
+  OPEN_OR_SKIP(device);
+  const KernelSource ptx = {"some_wgmma", ".version 8.0\n.target sm_90a\n", true};
+  test::expect_error([&] { device->program(ptx); }, ASR_UNSUPPORTED, "does not take the PTX of some_wgmma");
+  EXPECT_EQ(device->optional_kernel(ptx, "", "kernel", "others are used"), nullptr);
+}
+
 TEST_F(FailuresTest, CompiledOnceAndAgainWhenTheCacheIsDamaged) {
   OPEN_OR_SKIP(device);
   api().CreateProgramWithSource = count_compiled;

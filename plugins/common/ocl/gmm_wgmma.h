@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mixtures of diagonal Gaussians on Hopper's tensor cores, by the kernels that a variant brings as PTX
+// (plugins/ocl_nvidia/kernels/gmm_diagonal_wgmma.cu). Used by Gmm (gmm.h) in the place of GmmTensor.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "plugins/common/gmm_tensor_pack.h"
+#include "plugins/common/ocl/device.h"
+
+namespace asr::ocl {
+
+class GmmWgmma {
+ public:
+  // Returns true if the device has such products, and its driver takes the kernels of a stream of so many features.
+  static bool serves(Device &device, asr_covariance covariance, uint32_t n_dims);
+
+  GmmWgmma(Device &device, const TensorPacker &packer, uint32_t stream, const std::vector<uint32_t> &states,
+           const std::vector<TensorDim> &dims);
+
+  // Job is that of GmmTensor.
+  struct Job {
+    GmmWgmma *model;
+    const DeviceArray<float> *features;
+    uint32_t n_rows, n_features;
+    const DeviceArray<float> *scores;
+    uint32_t n_states, add;
+  };
+  // Puts kernels into the compute queue. Models share launches.
+  static void score(Device &device, const std::vector<Job> &jobs);
+
+ private:
+  // Kind names a kernel: warps of a warpgroup in turn, a warpgroup, or two of them.
+  enum class Kind : uint32_t { kTurns, kOne, kTwo };
+  GmmWgmma(Device &device, const TensorPack &pack, const std::vector<TensorDim> &dims);
+  static Kind kind_of(const Job &job);
+  static void launch(Device &device, Kind kind, const Job *jobs, size_t n_jobs);
+  const Kernel &kernel(Device &device, Kind kind, bool several);
+
+  const uint32_t n_steps_;
+  DeviceArray<TensorDim> dims_;
+  DeviceArray<uint32_t> fragments_;
+  DeviceArray<TileInfo> infos_;
+  DeviceArray<uint32_t> begins_;                     // state_begins()
+  std::map<std::pair<Kind, bool>, Kernel> kernels_;  // of one model and of several
+};
+
+}  // namespace asr::ocl
