@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/backend/asr_backend_fusion.h"
@@ -39,6 +40,20 @@ struct FuseCall {
       to.check_rows("fuse", buffer, job.first_row, job.n_rows);
       add(to, job, buffer, acoustic_of);
     }
+  }
+
+  // So many jobs have launches of their own, which cost less than the copies of the tables.
+  static constexpr size_t kFewJobs = 4;
+
+  // Returns true if the jobs are few, and the scores of each can be counted in 32 bits.
+  bool has_few_jobs(uint32_t n_states) const {
+    return jobs.size() <= kFewJobs && rows.size() <= std::numeric_limits<uint32_t>::max() / n_states;
+  }
+
+  // Returns a job as one long row.
+  FuseFlatJob flat(size_t job, uint32_t n_states) const {
+    const auto n_rows = std::count_if(rows.begin(), rows.end(), [&](const FuseRow &row) { return row.job == job; });
+    return {jobs[job].n_terms, jobs[job].rule, static_cast<uint32_t>(n_rows) * n_states, jobs[job].weight};
   }
 
   // The terms of the job that has most.

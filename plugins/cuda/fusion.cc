@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/cuda/fusion.h"
 
-#include <limits>
-
 #include "plugins/cuda/kernels/fuse.h"
 
 namespace asr::cuda {
-namespace {
-
-constexpr size_t kFewJobs = 4;  // launches of their own cost less than the tables' copies
-
-// Returns true if the jobs of a call are few, and the kernel's numbers hold all scores of each.
-bool are_few(const FuseCall<Acoustic> &call, uint32_t n_states) {
-  return call.jobs.size() <= kFewJobs && call.rows.size() <= std::numeric_limits<uint32_t>::max() / n_states;
-}
-
-}  // namespace
-
 void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes) {
-  if (are_few(call, to->n_states())) {
+  if (call.has_few_jobs(to->n_states())) {
     to->rewrite(buffer, loglikes, [&] { fuse_jobs(call, *to, buffer); });
     return;
   }
@@ -39,22 +26,18 @@ void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer,
 void Fusion::fuse_jobs(const FuseCall<Acoustic> &call, Acoustic &to, uint32_t buffer) {
   const cudaStream_t stream = device_.compute().get();
   const size_t n_states = to.n_states();
-  size_t n_rows[kFewJobs] = {};
-  for (const FuseRow &row : call.rows) ++n_rows[row.job];
   device_.clock().time(stream, [&] {
     for (size_t j = 0; j < call.jobs.size(); ++j) {
       const FuseJob &job = call.jobs[j];
-      if (n_rows[j] == 0) continue;
+      const FuseFlatJob flat = call.flat(j, to.n_states());
+      if (flat.n_scores == 0) continue;
       FuseTerms terms{};
       for (uint32_t m = 0; m < job.n_terms; ++m) {
         const FuseTerm &term = call.terms[job.first_term + m];
         terms.scores[m] = call.models[term.model]->scores(buffer).data() + term.first_row * n_states;
         terms.weights[m] = term.weight, terms.offsets[m] = term.offset;
       }
-      launch_fuse_job(terms,
-                      {job.n_terms, job.rule, static_cast<uint32_t>(n_rows[j] * n_states), job.weight,
-                       to.scores(buffer).data() + job.first_row * n_states},
-                      stream);
+      launch_fuse_job(terms, flat, to.scores(buffer).data() + job.first_row * n_states, stream);
     }
   });
 }

@@ -17,6 +17,9 @@
 namespace asr {
 #endif
 
+#ifndef FUSE_SPACE
+#define FUSE_SPACE LOCAL  // address space of a row's terms
+#endif
 FIXED float kFuseLogZero = -1e30f;  // log-likelihoods below it count as -infinity
 
 // Sets term m of row `number` of a job; `scores`: the score buffer of its model.
@@ -29,7 +32,7 @@ DEVICE void fuse_set_term(LOCAL FuseTerms *terms, uint32_t m, FuseTerm term, GLO
 
 // weight: the largest of the terms. most: what n_terms may be, a number known when the kernel is compiled, up to
 // kFuseMostModels and even. Two terms a branch: of an odd number, the last one's twin is read and left out.
-DEVICE float fused_score(LOCAL const FuseTerms *terms, uint32_t n_terms, uint32_t rule, float weight, uint32_t state,
+DEVICE float fused_score(FUSE_SPACE const FuseTerms *terms, uint32_t n_terms, uint32_t rule, float weight, uint32_t state,
                          uint32_t most) {
   float values[kFuseMostModels];
 #pragma unroll

@@ -28,6 +28,20 @@ typedef struct FuseRow {
   uint32_t job, number;
 } FuseRow;
 
+// FuseFlatJob has all rows of a job as one long row.
+typedef struct FuseFlatJob {
+  uint32_t n_terms, rule, n_scores;  // n_scores: rows times states
+  float weight;                      // the largest of the terms
+} FuseFlatJob;
+
+// Arguments of OpenCL's kernel of a job; of terms that are not there, zeros.
+typedef struct FuseFirsts {
+  uint64_t of[kFuseFewTerms];
+} FuseFirsts;
+typedef struct FuseWeights {
+  float weights[kFuseFewTerms], offsets[kFuseFewTerms];
+} FuseWeights;
+
 // The terms of a row, which the threads of a block share.
 typedef struct FuseTerms {
   GLOBAL const float *scores[kFuseMostModels];  // [n_states]

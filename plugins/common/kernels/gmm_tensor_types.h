@@ -31,7 +31,6 @@ typedef struct TileInfo {
 typedef struct DiagonalPart {
   uint32_t n_rows, n_features, n_states, add;
   uint32_t n_dims, n_tiles;
-  uint32_t n_turns, doubles;  // turns of the warps that have the same rows; 1: a turn has two states
   uint32_t n_row_blocks, first_group, n_groups;
   uint32_t passes;  // 1: the tiles are more than the second-level cache keeps for the next launch
 } DiagonalPart;

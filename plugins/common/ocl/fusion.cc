@@ -10,7 +10,7 @@
 namespace asr::ocl {
 namespace {
 
-constexpr size_t kGroup = 128;
+constexpr size_t kGroup = 128, kFlatGroup = 256;
 
 using Models = std::array<const DeviceArray<float> *, kFuseMostModels>;
 
@@ -21,7 +21,7 @@ void set_arguments(const Kernel &kernel, const Models &models, std::index_sequen
 }
 
 Kernel fuse_kernel(Device &device, uint32_t most) {
-  return device.program(kernel_fuse, format("-DMOST=%u", most)).kernel("fuse");
+  return device.program(kernel_fuse, format("-DMOST=%u -DFLAT=0", most)).kernel("fuse");
 }
 
 }  // namespace
@@ -30,10 +30,15 @@ Fusion::Fusion(Device &device)
     : device_(device),
       few_(fuse_kernel(device, kFuseFewTerms)),
       many_(fuse_kernel(device, kFuseMostModels)),
+      flat_(device.program(kernel_fuse, format("-DMOST=%u -DFLAT=1", kFuseFewTerms)).kernel("fuse_job")),
       fuser_(device, device.context()) {}
 
 void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes) {
   const uint32_t n_states = to->n_states();
+  if (call.has_few_jobs(n_states) && call.most_terms() <= kFuseFewTerms) {
+    to->rewrite(buffer, loglikes, [&] { fuse_jobs(call, *to, buffer); });
+    return;
+  }
   Models models;
   const Kernel &kernel = call.most_terms() <= kFuseFewTerms ? few_ : many_;
   models.fill(&to->scores(buffer));  // the kernel ignores models beyond the call's
@@ -42,6 +47,32 @@ void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer,
     set_arguments(kernel, models, std::make_index_sequence<kFuseMostModels>(), rows, jobs, terms, n_states, to->scores(buffer));
     device_.launch(kernel, {(n_states + kGroup - 1) / kGroup, call.rows.size()}, {kGroup});
   });
+}
+
+// Launches a kernel for each job.
+void Fusion::fuse_jobs(const FuseCall<Acoustic> &call, Acoustic &to, uint32_t buffer) {
+  constexpr cl_uint kFirstModel = 5, kModels = 16;  // arguments
+  const uint64_t n_states = to.n_states();
+  for (size_t j = 0; j < call.jobs.size(); ++j) {
+    const FuseJob &job = call.jobs[j];
+    const FuseFlatJob flat = call.flat(j, to.n_states());
+    if (flat.n_scores == 0) continue;
+    FuseFirsts firsts{};
+    FuseWeights weights{};
+    for (uint32_t m = 0; m < kModels; ++m) {  // terms that are not there have the results' buffer
+      const FuseTerm *const term = m < job.n_terms ? &call.terms[job.first_term + m] : nullptr;
+      flat_.set_one(kFirstModel + m, (term != nullptr ? *call.models[term->model] : to).scores(buffer));
+      if (term == nullptr) continue;
+      firsts.of[m] = term->first_row * n_states;
+      weights.weights[m] = term->weight, weights.offsets[m] = term->offset;
+    }
+    flat_.set_one(0, flat);
+    flat_.set_one(1, firsts);
+    flat_.set_one(2, weights);
+    flat_.set_one(3, uint64_t{job.first_row} * n_states);
+    flat_.set_one(4, to.scores(buffer));
+    device_.launch(flat_, {(flat.n_scores + kFlatGroup - 1) / kFlatGroup}, {kFlatGroup});
+  }
 }
 
 }  // namespace asr::ocl

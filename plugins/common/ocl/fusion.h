@@ -13,8 +13,10 @@ class Fusion {
   void fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes);
 
  private:
+  void fuse_jobs(const FuseCall<Acoustic> &call, Acoustic &to, uint32_t buffer);
   Device &device_;
   const Kernel few_, many_;  // by the terms of a job
+  const Kernel flat_;        // of a job of few terms
   Fuser<Device> fuser_;
 };
 

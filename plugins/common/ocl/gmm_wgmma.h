@@ -31,19 +31,16 @@ class GmmWgmma {
   static void score(Device &device, const std::vector<Job> &jobs);
 
  private:
-  // Kind names a kernel: warps of a warpgroup in turn, a warpgroup, or two of them.
-  enum class Kind : uint32_t { kTurns, kOne, kTwo };
   GmmWgmma(Device &device, const TensorPack &pack, const std::vector<TensorDim> &dims);
-  static Kind kind_of(const Job &job);
-  static void launch(Device &device, Kind kind, const Job *jobs, size_t n_jobs);
-  const Kernel &kernel(Device &device, Kind kind, bool several);
+  static void launch(Device &device, uint32_t n_warpgroups, const Job *jobs, size_t n_jobs);
+  const Kernel &kernel(Device &device, uint32_t n_warpgroups, bool several);
 
   const uint32_t n_steps_;
   DeviceArray<TensorDim> dims_;
   DeviceArray<uint32_t> fragments_;
   DeviceArray<TileInfo> infos_;
-  DeviceArray<uint32_t> begins_;                     // state_begins()
-  std::map<std::pair<Kind, bool>, Kernel> kernels_;  // of one model and of several
+  DeviceArray<uint32_t> begins_;                         // state_begins()
+  std::map<std::pair<uint32_t, bool>, Kernel> kernels_;  // by warpgroups; of one model and of several
 };
 
 }  // namespace asr::ocl

@@ -32,22 +32,22 @@ __global__ void __launch_bounds__(kThreads) fuse_kernel(const FuseTables t, uint
 // kMost: n_terms, or one more, if that is up to kFuseFewTerms.
 template <uint32_t kMost>
 __global__ void __launch_bounds__(kThreads)
-    fuse_job_kernel(const __grid_constant__ FuseTerms terms, const __grid_constant__ FuseFlatJob job) {
+    fuse_job_kernel(const __grid_constant__ FuseTerms terms, const __grid_constant__ FuseFlatJob job, float *to) {
   const uint32_t at = blockIdx.x * kThreads + threadIdx.x;
   if (at >= job.n_scores) return;
   const uint32_t n_terms = kMost > kFuseFewTerms ? job.n_terms : job.n_terms % 2 != 0 ? kMost - 1 : kMost;
-  job.to[at] = fused_score(&terms, n_terms, job.rule, job.weight, at, kMost);
+  to[at] = fused_score(&terms, n_terms, job.rule, job.weight, at, kMost);
 }
 
 // Calls the kernel of as many terms.
 template <uint32_t kMost = 2>
-void launch_job(const FuseTerms &terms, const FuseFlatJob &job, cudaStream_t stream) {
+void launch_job(const FuseTerms &terms, const FuseFlatJob &job, float *to, cudaStream_t stream) {
   if constexpr (kMost > kFuseFewTerms) {
-    fuse_job_kernel<kFuseMostModels><<<(job.n_scores + kThreads - 1) / kThreads, kThreads, 0, stream>>>(terms, job);
+    fuse_job_kernel<kFuseMostModels><<<(job.n_scores + kThreads - 1) / kThreads, kThreads, 0, stream>>>(terms, job, to);
   } else if (job.n_terms <= kMost) {
-    fuse_job_kernel<kMost><<<(job.n_scores + kThreads - 1) / kThreads, kThreads, 0, stream>>>(terms, job);
+    fuse_job_kernel<kMost><<<(job.n_scores + kThreads - 1) / kThreads, kThreads, 0, stream>>>(terms, job, to);
   } else {
-    launch_job<kMost + 2>(terms, job, stream);
+    launch_job<kMost + 2>(terms, job, to, stream);
   }
 }
 
@@ -61,6 +61,8 @@ void launch_fuse(const FuseTables &tables, cudaStream_t stream) {
   }
 }
 
-void launch_fuse_job(const FuseTerms &terms, const FuseFlatJob &job, cudaStream_t stream) { launch_job(terms, job, stream); }
+void launch_fuse_job(const FuseTerms &terms, const FuseFlatJob &job, float *to, cudaStream_t stream) {
+  launch_job(terms, job, to, stream);
+}
 
 }  // namespace asr::cuda

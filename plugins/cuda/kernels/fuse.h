@@ -19,12 +19,7 @@ struct FuseTables {
 };
 void launch_fuse(const FuseTables &tables, cudaStream_t stream);
 
-// FuseFlatJob has all rows of a job as one: `scores` of its terms begin at the job's first rows, and so does `to`.
-struct FuseFlatJob {
-  uint32_t n_terms, rule, n_scores;  // n_scores: rows times states
-  float weight;                      // the largest of the terms
-  float *to;
-};
-void launch_fuse_job(const FuseTerms &terms, const FuseFlatJob &job, cudaStream_t stream);
+// `scores` of the terms begin at the job's first rows, and so does `to`.
+void launch_fuse_job(const FuseTerms &terms, const FuseFlatJob &job, float *to, cudaStream_t stream);
 
 }  // namespace asr::cuda

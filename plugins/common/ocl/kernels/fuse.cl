@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of the extension "fusion"; plugins/common/kernels/fuse.h has the equations. A work-group has a part of a row.
-//   -D MOST=...: terms of a job, at most
+// The kernels of the extension "fusion"; plugins/common/kernels/fuse.h has the equations. One serves the jobs of a call from
+// tables; a work-group has a part of a row. The other serves one job, all of whose rows are one long row. Its work-items start
+// without the tables' chain of reads, and choose no score buffer by a number.
+//   -D MOST=...: terms of a job, at most; -D FLAT=1: the kernel of one job, whose MOST is 12
+#if FLAT
+#define FUSE_SPACE  // private memory
+#endif
 #include "plugins/common/kernels/fuse.h"
 
 #define SCORES(n)                                                                                                             \
@@ -8,6 +13,25 @@
       __global const float *m##n##4, __global const float *m##n##5, __global const float *m##n##6,                            \
       __global const float *m##n##7
 #define NAMES(n) m##n##0, m##n##1, m##n##2, m##n##3, m##n##4, m##n##5, m##n##6, m##n##7
+
+#if FLAT
+
+// Term m has the scores of the m-th buffer from number first.of[m] on, and the result is in `to` from number first_to on.
+__kernel void fuse_job(FuseFlatJob job, FuseFirsts first, FuseWeights weights, ulong first_to, __global float *to, SCORES(0),
+                       SCORES(1)) {
+  const uint at = get_global_id(0);
+  if (at >= job.n_scores) return;
+  __global const float *const models[] = {NAMES(0), NAMES(1)};
+  FuseTerms terms;
+#pragma unroll
+  for (uint m = 0; m < MOST; ++m) {
+    terms.scores[m] = models[m] + first.of[m];
+    terms.weights[m] = weights.weights[m], terms.offsets[m] = weights.offsets[m];
+  }
+  to[first_to + at] = fused_score(&terms, job.n_terms, job.rule, job.weight, at, MOST);
+}
+
+#else
 
 // `to`: score buffer of the results, which may be one of the models', m00 to m37.
 __kernel void fuse(__global const FuseRow *rows, __global const FuseJob *jobs, __global const FuseTerm *terms, uint n_states,
@@ -26,3 +50,5 @@ __kernel void fuse(__global const FuseRow *rows, __global const FuseJob *jobs, _
   const float score = fused_score(&of_row, job.n_terms, job.rule, job.weight, state, MOST);
   to[(size_t)(job.first_row + row.number) * n_states + state] = score;
 }
+
+#endif
