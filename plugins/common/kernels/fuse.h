@@ -17,8 +17,10 @@
 namespace asr {
 #endif
 
+// The address space of a row's terms, and term m + 1 of them, if there is one, else m.
 #ifndef FUSE_SPACE
-#define FUSE_SPACE LOCAL  // address space of a row's terms
+#define FUSE_SPACE LOCAL
+#define FUSE_NEXT(array, m, n_terms) array[(m) + 1 < (n_terms) ? (m) + 1 : (m)]
 #endif
 FIXED float kFuseLogZero = -1e30f;  // log-likelihoods below it count as -infinity
 
@@ -39,7 +41,7 @@ DEVICE float fused_score(FUSE_SPACE const FuseTerms *terms, uint32_t n_terms, ui
   for (uint32_t m = 0; m < most; m += 2) {
     if (m < n_terms) {
       values[m] = terms->scores[m][state];
-      values[m + 1] = terms->scores[m + 1 < n_terms ? m + 1 : m][state];
+      values[m + 1] = FUSE_NEXT(terms->scores, m, n_terms)[state];
     }
   }
   if (rule == kFuseSum) {
@@ -54,7 +56,7 @@ DEVICE float fused_score(FUSE_SPACE const FuseTerms *terms, uint32_t n_terms, ui
 #pragma unroll
   for (uint32_t m = 0; m < most; m += 2) {
     if (m < n_terms) {
-      const float offset = terms->offsets[m], next_offset = terms->offsets[m + 1 < n_terms ? m + 1 : m];
+      const float offset = terms->offsets[m], next_offset = FUSE_NEXT(terms->offsets, m, n_terms);
       values[m] = add_rounded(values[m], offset);
       values[m + 1] = add_rounded(values[m + 1], next_offset);
       largest = values[m] > largest ? values[m] : largest;

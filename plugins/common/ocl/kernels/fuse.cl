@@ -4,7 +4,9 @@
 // without the tables' chain of reads, and choose no score buffer by a number.
 //   -D MOST=...: terms of a job, at most; -D FLAT=1: the kernel of one job, whose MOST is 12
 #if FLAT
-#define FUSE_SPACE  // private memory
+// Private memory, whose elements are registers if their numbers are known.
+#define FUSE_SPACE
+#define FUSE_NEXT(array, m, n_terms) ((m) + 1 < (n_terms) ? array[(m) + 1] : array[m])
 #endif
 #include "plugins/common/kernels/fuse.h"
 
