@@ -116,12 +116,8 @@ TEST(Lifetimes, BatchNormalisationKeepsNoAudio) {
   const StreamPointer stream = open_stream(engine.get(), config);
   const std::vector<int16_t> minute(size_t{60} * 16000);
   const size_t before = resident_bytes();
-  for (int i = 0; i < 60; ++i) ASSERT_OK(asr_feed(stream.get(), minute.data(), minute.size()));
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  EXPECT_LT(resident_bytes(), before + (100u << 20));
-#else
-  EXPECT_GT(before, 0u);
-#endif
+  for (int i = 0; i < (kSanitized ? 5 : 60); ++i) ASSERT_OK(asr_feed(stream.get(), minute.data(), minute.size()));
+  if (!kSanitized) EXPECT_LT(resident_bytes(), before + (100u << 20));
   ASSERT_OK(asr_cancel(stream.get()));
 }
 
@@ -144,7 +140,7 @@ TEST(Lifetimes, MemoryStaysFlatOverStreams) {
   const EnginePointer engine = load_engine();
   const std::vector<int16_t> samples = speak("mid");
   size_t early = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < (kSanitized ? 300 : 1000); ++i) {
     const StreamPointer stream = open_stream(engine.get());
     EXPECT_OK(asr_feed(stream.get(), samples.data(), i % 3 == 0 ? 100 : samples.size()));
     if (i % 3 == 1) {
@@ -153,11 +149,7 @@ TEST(Lifetimes, MemoryStaysFlatOverStreams) {
     }
     if (i == 200) early = resident_bytes();
   }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  EXPECT_LT(resident_bytes(), early + (4u << 20));
-#else
-  EXPECT_GT(early, 0u);
-#endif
+  if (!kSanitized) EXPECT_LT(resident_bytes(), early + (4u << 20));
 }
 
 TEST(Lifetimes, EnginesComeAndGo) {

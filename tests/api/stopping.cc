@@ -47,11 +47,7 @@ void await_endpoint(asr_stream *stream) {
   }
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double kMostSeconds = 1;
-#else
-constexpr double kMostSeconds = 0.1;
-#endif
+constexpr double kMostSeconds = kSanitized ? 1 : 0.1;
 
 // Returns the least time of some tries, so that other load of the machine does not count.
 template <typename Call>
