@@ -168,23 +168,23 @@ void GmmTensor::score_expanded(const Job &job) {
 
 // Jobs have the same number of steps and the same shape.
 void GmmTensor::score_diagonal(Device &device, const Job *jobs, size_t n_jobs) {
-  GmmTensor &first = *jobs[0].model;
+  GmmTensor &first = *jobs[0].tensor;
   const uint32_t tiles = first.shape_of(jobs[0].n_rows).tiles_of_16_rows;
   const Kernel *const shared = n_jobs > 1 ? shared_kernel(device, first.target_, first.n_steps_, tiles) : nullptr;
   if (shared != nullptr) return launch_diagonal(device, *shared, jobs, n_jobs);
-  for (size_t i = 0; i < n_jobs; ++i) launch_diagonal(device, jobs[i].model->kernel_of(tiles), jobs + i, 1);
+  for (size_t i = 0; i < n_jobs; ++i) launch_diagonal(device, jobs[i].tensor->kernel_of(tiles), jobs + i, 1);
 }
 
 // Work-groups are shared out by the tiles and rows.
 void GmmTensor::launch_diagonal(Device &device, const Kernel &kernel, const Job *jobs, size_t n_jobs) {
-  GmmTensor &first = *jobs[0].model;
+  GmmTensor &first = *jobs[0].tensor;
   const TensorTarget &target = first.target_;
   const uint32_t tiles = first.shape_of(jobs[0].n_rows).tiles_of_16_rows;
   std::vector<uint64_t> work;
   uint32_t n_row_blocks = 1;
   for (size_t i = 0; i < n_jobs; ++i) {
     const uint32_t n_warps = first.shape_of(jobs[i].n_rows).warps, n_blocks = ceil_div(jobs[i].n_rows, n_warps * tiles * 16);
-    work.push_back(uint64_t{jobs[i].model->n_tiles_} * n_warps * n_blocks);
+    work.push_back(uint64_t{jobs[i].tensor->n_tiles_} * n_warps * n_blocks);
     n_row_blocks = std::max(n_row_blocks, n_blocks);
   }
   const std::vector<uint32_t> shares = share_blocks(work, device.facts().n_compute_units * kDiagonalWarps / target.group_warps);
@@ -192,7 +192,7 @@ void GmmTensor::launch_diagonal(Device &device, const Kernel &kernel, const Job 
   uint32_t n_groups = 0;
   for (size_t m = 0; m < n_models; ++m) {  // models that are not there have the first one's arrays
     const Job &job = jobs[m < n_jobs ? m : 0];
-    const GmmTensor &tensor = *job.model;
+    const GmmTensor &tensor = *job.tensor;
     const uint32_t n_warps = first.shape_of(job.n_rows).warps;
     const std::array<uint32_t, 8> numbers = {job.n_rows,
                                              job.n_features,
@@ -219,11 +219,11 @@ void GmmTensor::score(Device &device, const std::vector<Job> &jobs) {
   // several models at once are too long for the L1 cache once warps drift apart.
   std::map<std::tuple<uint32_t, uint32_t, bool>, std::vector<Job>> diagonal;
   for (const Job &job : jobs) {
-    const TensorShape shape = job.model->shape_of(job.n_rows);
-    if (job.model->diagonal_) {
-      diagonal[{job.model->n_steps_, shape.tiles_of_16_rows, shape.warps > 1}].push_back(job);
+    const TensorShape shape = job.tensor->shape_of(job.n_rows);
+    if (job.tensor->diagonal_) {
+      diagonal[{job.tensor->n_steps_, shape.tiles_of_16_rows, shape.warps > 1}].push_back(job);
     } else {
-      job.model->score_expanded(job);
+      job.tensor->score_expanded(job);
     }
   }
   for (const auto &[kind, list] : diagonal) {

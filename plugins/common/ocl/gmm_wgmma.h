@@ -8,7 +8,6 @@
 
 #include "plugins/common/gmm_tensor_pack.h"
 #include "plugins/common/ocl/device.h"
-#include "plugins/common/ocl/gmm_tensor.h"
 
 namespace asr::ocl {
 
@@ -20,7 +19,14 @@ class GmmWgmma {
   GmmWgmma(Device &device, const TensorPacker &packer, uint32_t stream, const std::vector<uint32_t> &states,
            const std::vector<TensorDim> &dims);
 
-  using Job = TensorJob<GmmWgmma>;
+  // Job is that of GmmTensor.
+  struct Job {
+    GmmWgmma *model;
+    const DeviceArray<float> *features;
+    uint32_t n_rows, n_features;
+    const DeviceArray<float> *scores;
+    uint32_t n_states, add;
+  };
   // Puts kernels into the compute queue. Models share launches.
   static void score(Device &device, const std::vector<Job> &jobs);
 

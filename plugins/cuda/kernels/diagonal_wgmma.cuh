@@ -99,7 +99,6 @@ struct Part {
   uint32_t n_sharing, n_turns, n_row_blocks, first_block, n_blocks;
   uint32_t doubles;  // 1: a turn has two states
 };
-
 // Scores the block's stretches of a part. `memory` has R::kSharedBytes. passes: the tiles leave the second-level cache first.
 template <typename R>
 __device__ __forceinline__ void score_part(const Part &part, bool passes, unsigned char *memory) {

@@ -56,27 +56,20 @@ __device__ __forceinline__ void score(const DiagonalPart &part, const Arrays &ar
   if (blockIdx.x >= part##m.first_group) {                                                         \
     part = part##m, arrays = {fragments##m, infos##m, begins##m, dims##m, features##m, scores##m}; \
   }
-#define ALL_PARTS PART(0), PART(1), PART(2), PART(3), PART(4), PART(5), PART(6), PART(7), PART(8), PART(9), PART(10), PART(11)
-#define ALL_ARRAYS                                                                                                          \
-  ARRAYS(0), ARRAYS(1), ARRAYS(2), ARRAYS(3), ARRAYS(4), ARRAYS(5), ARRAYS(6), ARRAYS(7), ARRAYS(8), ARRAYS(9), ARRAYS(10), \
-      ARRAYS(11)
-// clang-format off
-#define CHOOSE_OTHERS \
-  CHOOSE(1) CHOOSE(2) CHOOSE(3) CHOOSE(4) CHOOSE(5) CHOOSE(6) CHOOSE(7) CHOOSE(8) CHOOSE(9) CHOOSE(10) CHOOSE(11)
-// clang-format on
-
-// The kernels of one model and of several.
-#define KERNELS(name, groups)                                                                                        \
-  extern "C" __global__ void __launch_bounds__(groups *kGroupThreads, kResident / groups) name(PART(0), ARRAYS(0)) { \
-    score<groups>(part0, {fragments0, infos0, begins0, dims0, features0, scores0});                                  \
-  }                                                                                                                  \
-  extern "C" __global__ void __launch_bounds__(groups *kGroupThreads, kResident / groups)                            \
-      name##_models(ALL_PARTS, ALL_ARRAYS) {                                                                         \
-    DiagonalPart part = part0;                                                                                       \
-    Arrays arrays = {fragments0, infos0, begins0, dims0, features0, scores0};                                        \
-    CHOOSE_OTHERS                                                                                                    \
-    score<groups>(part, arrays);                                                                                     \
+#define KERNEL(name, groups)                                                                                                 \
+  extern "C" __global__ void __launch_bounds__(groups *kGroupThreads, kResident / groups) name(PART(0), ARRAYS(0)) {         \
+    score<groups>(part0, {fragments0, infos0, begins0, dims0, features0, scores0});                                          \
+  }                                                                                                                          \
+  extern "C" __global__ void __launch_bounds__(groups *kGroupThreads, kResident / groups)                                    \
+      name##_models(PART(0), PART(1), PART(2), PART(3), PART(4), PART(5), PART(6), PART(7), PART(8), PART(9), PART(10),      \
+                    PART(11), ARRAYS(0), ARRAYS(1), ARRAYS(2), ARRAYS(3), ARRAYS(4), ARRAYS(5), ARRAYS(6), ARRAYS(7),        \
+                    ARRAYS(8), ARRAYS(9), ARRAYS(10), ARRAYS(11)) {                                                          \
+    DiagonalPart part = part0;                                                                                               \
+    Arrays arrays = {fragments0, infos0, begins0, dims0, features0, scores0};                                                \
+    CHOOSE(1)                                                                                                                \
+    CHOOSE(2)                                                                                                                \
+    CHOOSE(3) CHOOSE(4) CHOOSE(5) CHOOSE(6) CHOOSE(7) CHOOSE(8) CHOOSE(9) CHOOSE(10) CHOOSE(11) score<groups>(part, arrays); \
   }
 
-KERNELS(gmm_diagonal_wgmma_1, 1)  // up to 64 rows
-KERNELS(gmm_diagonal_wgmma_2, 2)
+KERNEL(gmm_diagonal_wgmma_1, 1)  // up to 64 rows
+KERNEL(gmm_diagonal_wgmma_2, 2)

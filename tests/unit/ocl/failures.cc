@@ -128,7 +128,7 @@ TEST_F(FailuresTest, KernelThatDoesNotCompile) {
 
 TEST_F(FailuresTest, PtxThatTheDriverDoesNotTake) {
   OPEN_OR_SKIP(device);
-  const KernelSource ptx = {"some_wgmma", ".version 8.0\n.target sm_90a\n", true};
+  const KernelSource ptx = {"some_wgmma", ".version 8.0\n.target sm_90a\nnot an instruction\n", true};
   test::expect_error([&] { device->program(ptx); }, ASR_UNSUPPORTED, "does not take the PTX of some_wgmma");
   EXPECT_EQ(device->optional_kernel(ptx, "", "kernel", "others are used"), nullptr);
 }
