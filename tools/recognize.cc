@@ -93,7 +93,19 @@ void check_usage(const Options &options, const UtteranceSource &source) {
         "either");
 }
 
+// Takes an archive's name in Kaldi's form, too.
+void take_archive_name(const char *option, std::string *file) {
+  if (file->rfind("ark:", 0) == 0) {
+    file->erase(0, 4);
+  } else if (file->rfind("ark,", 0) == 0 || file->rfind("scp:", 0) == 0) {
+    throw UsageError(format("recognize: %s writes one archive, not \"%s\"; give FILE or ark:FILE", option, file->c_str()));
+  }
+}
+
 void run(Options options) {
+  take_archive_name("--lattice", &options.lattice);
+  take_archive_name("--save-transforms", &options.save_transforms);
+  take_archive_name("--save-mean-transforms", &options.save_mean_transforms);
   UtteranceSource source(options);
   check_usage(options, source);
   const bool prints_hyp = options.hyp == "-";

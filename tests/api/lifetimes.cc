@@ -117,7 +117,9 @@ TEST(Lifetimes, BatchNormalisationKeepsNoAudio) {
   const std::vector<int16_t> minute(size_t{60} * 16000);
   const size_t before = resident_bytes();
   for (int i = 0; i < (kSanitized ? 5 : 60); ++i) ASSERT_OK(asr_feed(stream.get(), minute.data(), minute.size()));
-  if (!kSanitized) EXPECT_LT(resident_bytes(), before + (100u << 20));
+  if (!kSanitized) {
+    EXPECT_LT(resident_bytes(), before + (100u << 20));
+  }
   ASSERT_OK(asr_cancel(stream.get()));
 }
 
@@ -149,7 +151,9 @@ TEST(Lifetimes, MemoryStaysFlatOverStreams) {
     }
     if (i == 200) early = resident_bytes();
   }
-  if (!kSanitized) EXPECT_LT(resident_bytes(), early + (4u << 20));
+  if (!kSanitized) {
+    EXPECT_LT(resident_bytes(), early + (4u << 20));
+  }
 }
 
 TEST(Lifetimes, EnginesComeAndGo) {

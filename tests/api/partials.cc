@@ -42,7 +42,9 @@ size_t bytes_of_speech(asr_stream *stream) {
 }
 
 void expect_little(size_t bytes) {
-  if (!kSanitized) EXPECT_LT(bytes, size_t{24} << 20);  // 6,000 partial results of up to 110 words took 200 MB
+  if (!kSanitized) {
+    EXPECT_LT(bytes, size_t{24} << 20);  // 6,000 partial results of up to 110 words took 200 MB
+  }
 }
 
 TEST(Partials, UnreadOnesAreReplaced) {

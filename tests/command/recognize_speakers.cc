@@ -65,7 +65,7 @@ TEST(RecognizeSpeakers, WarpAndTransformTogether) {
   const std::string transforms = tone_bundle() + "/transforms", warps = tone_bundle() + "/both";
   const Outcome both =
       recognize_command(recordings() + " --utt2spk " + utt2spk() + " --vtln search --vtln-factors 11 --adapt fmllr" +
-                        " --save-transforms " + transforms + " --save-warps " + warps);
+                        " --save-transforms ark:" + transforms + " --save-warps " + warps);
   EXPECT_EQ(both.exit_code, 0) << both.output;
   EXPECT_TRUE(has(both, "2 transforms are in ")) << both.output;
   const Outcome given =
@@ -115,7 +115,8 @@ TEST(RecognizeSpeakers, BadUsageAndBadFiles) {
   for (const char *const wrong :
        {"--vtln 0.7", "--vtln 1.3", "--vtln nan", "--vtln 1x", "--vtln sea", "--vtln search --vtln-factors 12",
         "--save-warps x", "--save-transforms x", "--utt2spk x", "--save-mean-transforms x", "--adapt mllr --save-transforms x",
-        "--adapt fmllr --save-mean-transforms x", "--adapt mllr --fuse x"}) {
+        "--adapt fmllr --save-mean-transforms x", "--adapt mllr --fuse x", "--adapt fmllr --save-transforms scp:x",
+        "--adapt fmllr --save-transforms ark,t:x"}) {
     const Outcome outcome = recognize_command(recording + " " + wrong);
     EXPECT_EQ(outcome.exit_code, 2) << wrong << "\n" << outcome.output;
   }
