@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # includes.sh SOURCE checks the includes. They have no circles. core/ includes nothing that is not in the run-time library,
-# and no vendor's folder of plugins/ includes another's.
+# and no vendor's folder of plugins/ includes another's; but kernels that nvcc compiles for ocl_nvidia include CUDA's.
 set -euo pipefail
 cd "$1"
 failed=0
@@ -22,6 +22,7 @@ while read -r file included; do
     plugins/cuda/* | plugins/cpu/*)
       own=$(cut -d/ -f1-2 <<<"$file")
       [[ ($included =~ ^(core|plugins/common)/ && $included != plugins/common/ocl/*) || $included == "$own"/* || $included == hwy/* ]] ;;
+    plugins/ocl_nvidia/kernels/*.cu) [[ $included == plugins/cuda/kernels/* ]] ;;
     plugins/*) [[ $included =~ ^(core|plugins/common)/ || $included == "$(cut -d/ -f1-2 <<<"$file")"/* ]] ;;
   esac || wrong "$file includes $included"
 done <<<"$pairs"
