@@ -10,18 +10,12 @@
 #include <vector>
 
 #include "api/asr.h"
+#include "tests/sanitized.h"
 
 namespace asr::test {
 
 using EnginePointer = std::unique_ptr<asr_engine, void (*)(asr_engine *)>;
 using StreamPointer = std::unique_ptr<asr_stream, void (*)(asr_stream *)>;
-
-// Under a sanitizer everything takes several times as long, and memory in use says nothing.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 #define ASSERT_OK(call) ASSERT_EQ((call), ASR_OK) << asr_last_error()
 #define EXPECT_OK(call) EXPECT_EQ((call), ASR_OK) << asr_last_error()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests `score` of every back end with models trained by others, on features of a real recording: CMU Sphinx's models of
 // Debian, and those of CMU Sphinx, HTK and Julius in SENONE_TEST_DATA.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "core/base/file.h"
 #include "tests/conformance/gmm_fixture.h"
 #include "tests/reference/mfcc.h"
+#include "tests/sanitized.h"
 
 namespace asr::test {
 namespace {
@@ -31,9 +33,10 @@ class RealModelTest : public GmmTest {
   }
 
   void expect_near_on_speech(const ImportedModel &model) const {
-    const std::vector<float> features = features_of(model.bundle.front_end);
+    std::vector<float> features = features_of(model.bundle.front_end);
     ASSERT_GT(features.size(), 5 * model.acoustic.n_dims);
     ASSERT_EQ(features.size() % model.acoustic.n_dims, 0u);
+    if (kSanitized) features.resize(std::min(features.size(), size_t{50} * model.acoustic.n_dims));
     expect_near(model.acoustic, features);
   }
 };
