@@ -235,12 +235,15 @@ TEST(Failures, ALostDeviceIsNotUsedAgain) {
   }
 }
 
-// Tries every device with a fault that loses it, at any call. All streams, and later ones, must have the CPU's events.
+// Tries every device with a fault that loses it, at any call; under sanitizers every third of them. All streams, and later
+// ones, must have the CPU's events.
 void expect_nothing_lost(const asr_stream_config &config, const std::string &backend,
                          const std::string &bundle = tone_bundle()) {
   const std::vector<Events> expected = expected_of(config, 4, bundle);
   size_t n_all_flagged = 0;
-  for (const std::string &device : devices_named(backend, "lost")) {
+  const std::vector<std::string> devices = devices_named(backend, "lost");
+  for (size_t d = 0; d < devices.size(); d += kSanitized ? 3 : 1) {
+    const std::string &device = devices[d];
     const EnginePointer engine = load_faulty(device, "cpu", 50, bundle);
     size_t n_flagged = 0;  // not all faults occur: without lattices the faults of `lattice` do not
     for (int round = 0; round < 2; ++round) {
@@ -251,7 +254,7 @@ void expect_nothing_lost(const asr_stream_config &config, const std::string &bac
     }
     n_all_flagged += n_flagged;
   }
-  EXPECT_GT(n_all_flagged, 40u);
+  EXPECT_GT(n_all_flagged, kSanitized ? 10u : 40u);
 }
 
 TEST(Fallback, NothingIsLost) {
