@@ -26,6 +26,7 @@
 #include "api/asr.h"
 #include "tests/alloc/failing_new.h"
 #include "tests/api/tone_bundle.h"
+#include "tests/sanitized.h"
 
 namespace asr::test {
 namespace {
@@ -35,13 +36,7 @@ constexpr const char *kWords[] = {"low high mid", "mid low high", "high mid low"
 constexpr int kMostStreams = 64;
 constexpr long kLastPoint = 1000000;  // upper bound of the number of points
 // One point in so many is tried, and of slow scenarios; fewer where the library is ten times as slow.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsSanitized = true;
-constexpr long kStride = 367, kSlowStride = 3501;
-#else
-constexpr bool kIsSanitized = false;
-constexpr long kStride = 37, kSlowStride = 701;
-#endif
+constexpr long kStride = kSanitized ? 367 : 37, kSlowStride = kSanitized ? 3501 : 701;
 
 struct Scenario {
   const char *name;
@@ -433,7 +428,7 @@ int run(bool all, const char *only) {
     if (strstr(scenario.name, only) == nullptr) continue;
     for (const Threads threads : {Threads::kLibrary, Threads::kCaller}) {
       for (const long n_more : {0L, kAllMore}) {
-        const bool is_whole = scenario.begins_together && threads == Threads::kLibrary && n_more == 0 && !kIsSanitized;
+        const bool is_whole = scenario.begins_together && threads == Threads::kLibrary && n_more == 0 && !kSanitized;
         const long stride = all || is_whole ? 1 : scenario.is_slow ? kSlowStride : kStride;
         try_scenario(scenario, threads, n_more, stride, &totals);
       }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "tests/sanitized.h"
 #include "tests/unit/scratch.h"
 
 namespace asr::test {
@@ -39,9 +40,7 @@ TEST(RunInParallel, ThrowsTheFirstFailure) {
 
 // A thread's stack does not fit into the rest of the address space.
 TEST(RunInParallel, NeedsNoThreads) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "address space cannot be limited under a sanitizer";
-#endif
+  if (kSanitized) GTEST_SKIP() << "address space cannot be limited under a sanitizer";
   const pid_t child = fork();
   if (child == 0) {
     const rlimit none{1 << 20, 1 << 20};
