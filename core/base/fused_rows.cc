@@ -58,11 +58,11 @@ void fuse_log_sum(const float *const *rows, const float *weights, const float *o
     const float offset = offsets[m];
     for (size_t s = 0; s < n; ++s) {
       const float most = out[s] > kFusedLogZero ? out[s] : 0.0f;
-      scratch[s] += weight * fused_exp(row[s] + offset - most);
+      scratch[s] += fused_exp(row[s] + offset - most);
     }
   }
   for (size_t s = 0; s < n; ++s) {
-    const float sum = fused_log(scratch[s]);
+    const float sum = fused_log(weight * scratch[s]);
     out[s] = out[s] > kFusedLogZero ? out[s] + sum : out[s];
   }
 }

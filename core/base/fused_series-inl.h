@@ -10,22 +10,19 @@
 namespace asr {
 #endif
 
-// e^x for x <= 0, at least e^-87; relative error 2e-7, and exactly 1 for 0: n ln 2 + r, then the series to r^7 / 7!.
+// e^x for x <= 0, and e^-87 below -87; absolute error 2e-7, and exactly 1 for 0: 2^n 2^f, 2^f by a polynomial that is within
+// 1e-7 for |f| <= 1/2.
 DEVICE float fused_exp(float x) {
   const float round = 12582912.0f;  // 1.5 * 2^23: adding it leaves an integer in the low bits
-  x = x < -87.0f ? -87.0f : x;
-  const float shifted = x * 1.44269504f + round, n = shifted - round;
-  const float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  const uint32_t exponent = as_uint(shifted) - as_uint(round);
-  return p * as_float((exponent + 127) << 23);
+  x = x > -87.0f ? x : -87.0f;
+  const float t = x * 1.44269504f, shifted = t + round, f = t - (shifted - round);
+  float p = 1.32647288e-3f;
+  p = p * f + 9.67151394e-3f;
+  p = p * f + 5.55073375e-2f;
+  p = p * f + 0.240222421f;
+  p = p * f + 0.693146978f;
+  p = p * f + 1.0f;
+  return as_float(as_uint(p) + (as_uint(shifted) << 23));  // the low bits of `shifted` are n
 }
 
 // Returns ln x for normal x > 0, with an absolute error of 3e-7, and exactly 0 for 1. It takes x = 2^n m, m from

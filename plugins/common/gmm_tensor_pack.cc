@@ -20,6 +20,11 @@ constexpr double kMaxWeight = 60000;  // fp16 ends at 65504
 // times the 2^-22 of split fp16 numbers and the few 2^-24 of the sums. Below this limit it stays well under the tolerance.
 constexpr double kMaxTerms = 3000;
 constexpr uint32_t kMaxMonomials = 4096;
+constexpr uint32_t kFour = 4;
+constexpr TileInfo kEmptyTile = {{kLogZero, kLogZero, kLogZero, kLogZero, kLogZero, kLogZero, kLogZero, kLogZero},
+                                 {-1, -1, -1, -1}};
+
+uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
 // Stores the values of k and k + 1 of a column where mma reads them, among 16 values of k, or 8 for a `half` step. Lane l of
 // the warp has column l / 4 and k = 2 (l % 4), the next one, and both plus 8.
@@ -167,25 +172,23 @@ bool TensorPacker::fits(uint32_t state, uint32_t stream, const std::vector<Tenso
   return true;
 }
 
-// Packs Gaussians first ... first + 7 of a state. put(column, k, HalfPairs) stores the weights of k (an even number) and k + 1.
+uint32_t TensorPacker::n_gaussians(const States &states, uint32_t state) const {
+  return codebook_of(view_, state, states.stream).n_gaussians;
+}
+
+// Packs Gaussian k of a state. put(k, HalfPairs) stores the weights of k (an even number) and k + 1.
 template <typename Put>
-void TensorPacker::put_tile(const States &states, uint32_t state, uint32_t first, bool halved, TileInfo *info,
-                            Put &&put) const {
-  const asr_gmm_codebook &codebook = codebook_of(view_, state, states.stream);
+void TensorPacker::put_gaussian(const States &states, uint32_t state, uint32_t k, bool halved, float *constant,
+                                Put &&put) const {
   const float *const weights = log_weights_of(view_, state, states.stream);
-  for (uint32_t column = 0; column < kTileGaussians; ++column) {
-    info->constants[column] = kLogZero;
-    const uint32_t k = first + column;
-    if (k >= codebook.n_gaussians || weights[k] == -INFINITY) continue;
-    Expanded expanded = expand(codebook, k, weights[k], states.dims);
-    if (halved) halve(&expanded);
-    info->constants[column] = float(expanded.constant);
-    const auto n = uint32_t(expanded.weights.size());
-    for (uint32_t at = 0; at < n; at += 2) {
-      put(column, at, split_halves(expanded.weights[at], at + 1 < n ? expanded.weights[at + 1] : 0));
-    }
+  if (weights[k] == -INFINITY) return;
+  Expanded expanded = expand(codebook_of(view_, state, states.stream), k, weights[k], states.dims);
+  if (halved) halve(&expanded);
+  *constant = float(expanded.constant);
+  const auto n = uint32_t(expanded.weights.size());
+  for (uint32_t at = 0; at < n; at += 2) {
+    put(at, split_halves(expanded.weights[at], at + 1 < n ? expanded.weights[at + 1] : 0));
   }
-  info->state = first + kTileGaussians >= codebook.n_gaussians ? int32_t(state) : -1;
 }
 
 TensorPack TensorPacker::pack(uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims,
@@ -194,39 +197,65 @@ TensorPack TensorPacker::pack(uint32_t stream, const std::vector<uint32_t> &stat
   return uses_diagonal_kernel(view_.covariance, uint32_t(dims.size())) ? pack_diagonal(packed, layout) : pack_expanded(packed);
 }
 
+// Sets where tiles begin, and the states that end with them. Of states by fours every four has the tiles of the largest state,
+// so they lie so only if that takes no more tiles.
+void TensorPacker::place_tiles(const States &states, TensorPack *pack, bool by_fours) const {
+  const size_t n_states = states.numbers.size();
+  uint32_t n_most = 0;
+  pack->starts.push_back(0);
+  for (const uint32_t state : states.numbers) {
+    n_most = std::max(n_most, n_gaussians(states, state));
+    pack->starts.push_back(pack->starts.back() + ceil_div(n_gaussians(states, state), kTileGaussians));
+  }
+  const uint32_t four_tiles = n_most <= kMostFourTiles ? kMostFourTiles / 2 : kMostFourTiles;
+  const uint32_t n_fours = ceil_div(uint32_t(n_states), kFour);
+  if (by_fours && n_most <= 2 * kMostFourTiles && n_fours * four_tiles < pack->starts.back() + four_tiles) {
+    pack->four_tiles = four_tiles;
+    pack->starts.resize(n_fours + 1);
+    for (uint32_t i = 0; i <= n_fours; ++i) pack->starts[i] = i * four_tiles;
+  }
+  pack->tiles.assign(pack->starts.back(), kEmptyTile);
+  for (size_t i = 0; i < n_states; ++i) {
+    const auto state = int32_t(states.numbers[i]);
+    if (pack->four_tiles > 0) {
+      pack->tiles[pack->starts[i / kFour + 1] - 1].states[i % kFour] = state;
+    } else {
+      pack->tiles[pack->starts[i + 1] - 1].states[0] = state;
+    }
+  }
+}
+
 TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout &layout) const {
   TensorPack pack;
   pack.n_steps = diagonal_steps(uint32_t(states.dims.size()));
+  place_tiles(states, &pack, layout.wgmma);
   const size_t info_at = size_t{pack.n_steps} * (layout.halved ? 32 : 64);
   const size_t tile_words = info_at + (layout.wgmma ? 0 : sizeof(TileInfo) / 4);
-  pack.starts.push_back(0);
-  for (const uint32_t state : states.numbers) {
-    pack.starts.push_back(pack.starts.back() +
-                          (codebook_of(view_, state, states.stream).n_gaussians + kTileGaussians - 1) / kTileGaussians);
-  }
-  pack.fragments.assign(pack.starts.back() * tile_words, 0);
-  if (layout.wgmma) pack.tiles.resize(pack.starts.back());
+  pack.fragments.assign(pack.tiles.size() * tile_words, 0);
   pool_.run(states.numbers.size(), [&](size_t i) {
-    for (uint32_t tile = pack.starts[i]; tile < pack.starts[i + 1]; ++tile) {
+    for (uint32_t k = 0; k < n_gaussians(states, states.numbers[i]); ++k) {
+      const bool fours = pack.four_tiles > 0;
+      const size_t tile = fours ? pack.starts[i / kFour] + k / 2 : pack.starts[i] + k / kTileGaussians;
+      const uint32_t column = fours ? 2 * uint32_t(i % kFour) + k % 2 : k % kTileGaussians;
       uint32_t *const words = pack.fragments.data() + tile * tile_words;
-      TileInfo info{};
-      put_tile(states, states.numbers[i], (tile - pack.starts[i]) * kTileGaussians, layout.halved, &info,
-               [&](size_t column, size_t k, HalfPairs pair) {
-                 if (layout.wgmma) {
-                   uint32_t *const core = words + k / 8 * 32 + column * 4 + k % 8 / 2;
-                   core[0] = pair.hi;
-                   if (!layout.halved) core[size_t{pack.n_steps} * 32] = pair.lo;
-                 } else {
-                   put_fragment(words + k / 16 * 128, column, k % 16, k / 8 + 1 == pack.n_steps && k % 16 < 8, pair);
-                 }
-               });
-      if (layout.wgmma) {
-        pack.tiles[tile] = info;
-      } else {
-        std::memcpy(words + info_at, &info, sizeof info);
-      }
+      put_gaussian(states, states.numbers[i], k, layout.halved, &pack.tiles[tile].constants[column],
+                   [&](uint32_t at, HalfPairs pair) {
+                     if (layout.wgmma) {
+                       uint32_t *const core = words + size_t{at / 8} * 32 + column * 4 + at % 8 / 2;
+                       core[0] = pair.hi;
+                       if (!layout.halved) core[size_t{pack.n_steps} * 32] = pair.lo;
+                     } else {
+                       put_fragment(words + size_t{at / 16} * 128, column, at % 16, at / 8 + 1 == pack.n_steps && at % 16 < 8,
+                                    pair);
+                     }
+                   });
     }
   });
+  if (layout.wgmma) return pack;
+  for (size_t tile = 0; tile < pack.tiles.size(); ++tile) {
+    std::memcpy(pack.fragments.data() + tile * tile_words + info_at, &pack.tiles[tile], sizeof(TileInfo));
+  }
+  pack.tiles.clear();
   return pack;
 }
 
@@ -238,29 +267,28 @@ TensorPack TensorPacker::pack_expanded(const States &states) const {
   std::vector<uint32_t> first_tile;
   uint32_t n_tiles = 0;
   for (const uint32_t state : states.numbers) {
-    const uint32_t n = (codebook_of(view_, state, states.stream).n_gaussians + kTileGaussians - 1) / kTileGaussians;
+    const uint32_t n = ceil_div(n_gaussians(states, state), kTileGaussians);
     const uint32_t used = n_tiles % kBlockTiles;
     if (used + n > kBlockTiles && used > 0) n_tiles += kBlockTiles - used;
     if (n_tiles % kBlockTiles == 0) pack.starts.push_back(n_tiles / kBlockTiles);
     first_tile.push_back(n_tiles);
     n_tiles += n;
   }
-  const uint32_t n_blocks = (n_tiles + kBlockTiles - 1) / kBlockTiles;
+  const uint32_t n_blocks = ceil_div(n_tiles, kBlockTiles);
   pack.starts.push_back(n_blocks);
-  TileInfo empty{};
-  std::fill_n(empty.constants, kTileGaussians, kLogZero);
-  empty.state = -1;
-  pack.tiles.assign(size_t{n_blocks} * kBlockTiles, empty);
+  pack.tiles.assign(size_t{n_blocks} * kBlockTiles, kEmptyTile);
   const size_t step_words = size_t{kBlockTiles} * 128, block_words = step_words * pack.n_steps;
   pack.fragments.assign(n_blocks * block_words, 0);
   pool_.run(states.numbers.size(), [&](size_t i) {
-    const uint32_t state = states.numbers[i], n_gaussians = codebook_of(view_, state, states.stream).n_gaussians;
-    for (uint32_t first = 0, tile = first_tile[i]; first < n_gaussians; first += kTileGaussians, ++tile) {
+    const uint32_t state = states.numbers[i], n = n_gaussians(states, state);
+    for (uint32_t k = 0; k < n; ++k) {
+      const uint32_t tile = first_tile[i] + k / kTileGaussians, column = k % kTileGaussians;
       uint32_t *const words = pack.fragments.data() + tile / kBlockTiles * block_words + size_t{tile % kBlockTiles} * 128;
-      put_tile(states, state, first, false, &pack.tiles[tile], [&](size_t column, size_t k, HalfPairs pair) {
-        put_fragment(words + k / 16 * step_words, column, k % 16, false, pair);
+      put_gaussian(states, state, k, false, &pack.tiles[tile].constants[column], [&](uint32_t at, HalfPairs pair) {
+        put_fragment(words + at / 16 * step_words, column, at % 16, false, pair);
       });
     }
+    pack.tiles[first_tile[i] + (n - 1) / kTileGaussians].states[0] = int32_t(state);
   });
   return pack;
 }

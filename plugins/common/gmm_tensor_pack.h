@@ -21,10 +21,14 @@ struct TensorPack {
   std::vector<TileInfo> tiles;      // for the expanded kernel and for wgmma
   std::vector<uint32_t> monomials;  // for the expanded kernel: phi_k = x_i x_j, i | j << 16, where x_n = 1 and x_n+1 = 0
   std::vector<uint32_t> starts;     // tiles (diagonal) or blocks (expanded) at which a state begins, and the end
+  // 0, or states lie by fours, each four in so many tiles (kMostFourTiles, or half of it): column 2 q and the next one of all
+  // of them are the q-th state's, so that lane q of a quad finds all its Gaussians. `starts` are those of the fours.
+  uint32_t four_tiles = 0;
 };
 
 // Layout of diagonal Gaussians. wgmma: tiles for products of warpgroups: for each 8 values of k, hi of 8 Gaussians, 16 bytes
-// each; then the same of lo; TileInfo apart. halved, only with wgmma: a halved model, without lo.
+// each; then the same of lo; TileInfo apart. Small mixtures of one size lie by fours then. halved, only with wgmma: a halved
+// model, without lo.
 struct TensorLayout {
   bool wgmma = false, halved = false;
 };
@@ -53,8 +57,10 @@ class TensorPacker {
                   const std::vector<TensorDim> &dims) const;
   void halve(Expanded *expanded) const;
   bool fits(uint32_t state, uint32_t stream, const std::vector<TensorDim> &dims) const;
+  uint32_t n_gaussians(const States &states, uint32_t state) const;
   template <typename Put>
-  void put_tile(const States &states, uint32_t state, uint32_t first, bool halved, TileInfo *info, Put &&put) const;
+  void put_gaussian(const States &states, uint32_t state, uint32_t k, bool halved, float *constant, Put &&put) const;
+  void place_tiles(const States &states, TensorPack *pack, bool by_fours) const;
   TensorPack pack_diagonal(const States &states, const TensorLayout &layout) const;
   TensorPack pack_expanded(const States &states) const;
 

@@ -4,6 +4,7 @@
 #include "plugins/cuda/kernels/fuse.h"
 
 namespace asr::cuda {
+
 void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes) {
   if (call.has_few_jobs(to->n_states())) {
     to->rewrite(buffer, loglikes, [&] { fuse_jobs(call, *to, buffer); });

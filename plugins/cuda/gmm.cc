@@ -75,7 +75,8 @@ void Gmm::load_tensor(const TensorPack &pack, Stream *stream) {
            pack.n_steps,
            {},
            {},
-           nullptr};
+           nullptr,
+           pack.four_tiles};
   if (stream->wgmma) {
     stream->begins = to_device(state_begins(pack.starts));
     model.state_begins = stream->begins.data();

@@ -74,19 +74,19 @@ TEST_P(GmmTest, MixtureSizesOfAllKinds) {
 }
 
 // Enough states of one or two tiles of a tensor core that every way through a stretch of the model is taken, for windows that
-// kernels serve in ways of their own.
+// kernels serve in ways of their own. Of more than half the most Gaussians, states lie by fours.
 TEST_P(GmmTest, SmallMixturesOfManyStates) {
   RandomGmm options;
   options.n_states = kSanitized ? 503 : 5003;
   options.stream_dims = {36};
-  options.max_gaussians = 16;
-  for (const uint32_t min_gaussians : {1u, 9u}) {
-    options.min_gaussians = min_gaussians;
+  const std::pair<uint32_t, uint32_t> sizes[] = {{1, 16}, {9, 16}, {5, 8}};
+  for (const auto &[min_gaussians, max_gaussians] : sizes) {
+    options.min_gaussians = min_gaussians, options.max_gaussians = max_gaussians;
     expect_near(options, 33);
     const Scorer scorer(*this, random_gmm(options));
-    const std::vector<float> features = random_features(options, 70);
+    const std::vector<float> features = random_features(options, 150);
     const std::vector<float> whole = scorer.score(features);
-    for (const uint32_t window : {8u, 31u, 49u, 64u}) expect_same_bits(whole, scorer.score(features, window));
+    for (const uint32_t window : {8u, 31u, 49u, 64u, 128u}) expect_same_bits(whole, scorer.score(features, window));
   }
 }
 

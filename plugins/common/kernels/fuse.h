@@ -59,8 +59,7 @@ DEVICE float fused_score(FUSE_SPACE const FuseTerms *terms, uint32_t n_terms, ui
       const float offset = terms->offsets[m], next_offset = FUSE_NEXT(terms->offsets, m, n_terms);
       values[m] = add_rounded(values[m], offset);
       values[m + 1] = add_rounded(values[m + 1], next_offset);
-      largest = values[m] > largest ? values[m] : largest;
-      largest = values[m + 1] > largest ? values[m + 1] : largest;
+      largest = fmax(fmax(largest, values[m]), values[m + 1]);
     }
   }
   if (rule == kFuseMax || !(largest > kFuseLogZero)) return largest;
@@ -68,13 +67,12 @@ DEVICE float fused_score(FUSE_SPACE const FuseTerms *terms, uint32_t n_terms, ui
 #pragma unroll
   for (uint32_t m = 0; m < most; m += 2) {
     if (m < n_terms) {
-      const float term = multiply_rounded(weight, fused_exp(subtract_rounded(values[m], largest)));
-      const float next = multiply_rounded(weight, fused_exp(subtract_rounded(values[m + 1], largest)));
-      sum = add_rounded(sum, term);
+      sum = add_rounded(sum, fused_exp(subtract_rounded(values[m], largest)));
+      const float next = fused_exp(subtract_rounded(values[m + 1], largest));
       sum = m + 1 < n_terms ? add_rounded(sum, next) : sum;
     }
   }
-  return add_rounded(largest, fused_log(sum));
+  return add_rounded(largest, fused_log(multiply_rounded(weight, sum)));
 }
 
 #ifdef __cplusplus

@@ -34,13 +34,11 @@ typedef struct FuseFlatJob {
   float weight;                      // the largest of the terms
 } FuseFlatJob;
 
-// Arguments of OpenCL's kernel of a job; of terms that are not there, zeros.
-typedef struct FuseFirsts {
-  uint64_t of[kFuseFewTerms];
-} FuseFirsts;
-typedef struct FuseWeights {
+// The terms of a job as an argument of OpenCL's kernel; zeros for terms that are not there.
+typedef struct FuseFewTerms {
+  uint64_t first[kFuseFewTerms];  // of its scores in its model's buffer
   float weights[kFuseFewTerms], offsets[kFuseFewTerms];
-} FuseWeights;
+} FuseFewTerms;
 
 // The terms of a row, which the threads of a block share.
 typedef struct FuseTerms {

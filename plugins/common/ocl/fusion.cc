@@ -30,7 +30,7 @@ Fusion::Fusion(Device &device)
     : device_(device),
       few_(fuse_kernel(device, kFuseFewTerms)),
       many_(fuse_kernel(device, kFuseMostModels)),
-      flat_(device.program(kernel_fuse, format("-DMOST=%u -DFLAT=1", kFuseFewTerms)).kernel("fuse_job")),
+      flat_(device.program(kernel_fuse, "-DFLAT=1").kernel("fuse_job")),
       fuser_(device, device.context()) {}
 
 void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes) {
@@ -51,26 +51,25 @@ void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer,
 
 // Launches a kernel for each job.
 void Fusion::fuse_jobs(const FuseCall<Acoustic> &call, Acoustic &to, uint32_t buffer) {
-  constexpr cl_uint kFirstModel = 5, kModels = 16;  // arguments
+  constexpr cl_uint kFirstModel = 4, kModels = 16;  // arguments
+  static_assert(kFuseFewTerms <= kModels);
   const uint64_t n_states = to.n_states();
   for (size_t j = 0; j < call.jobs.size(); ++j) {
     const FuseJob &job = call.jobs[j];
     const FuseFlatJob flat = call.flat(j, to.n_states());
     if (flat.n_scores == 0) continue;
-    FuseFirsts firsts{};
-    FuseWeights weights{};
+    FuseFewTerms few{};
     for (uint32_t m = 0; m < kModels; ++m) {  // terms that are not there have the results' buffer
       const FuseTerm *const term = m < job.n_terms ? &call.terms[job.first_term + m] : nullptr;
       flat_.set_one(kFirstModel + m, (term != nullptr ? *call.models[term->model] : to).scores(buffer));
       if (term == nullptr) continue;
-      firsts.of[m] = term->first_row * n_states;
-      weights.weights[m] = term->weight, weights.offsets[m] = term->offset;
+      few.first[m] = term->first_row * n_states;
+      few.weights[m] = term->weight, few.offsets[m] = term->offset;
     }
     flat_.set_one(0, flat);
-    flat_.set_one(1, firsts);
-    flat_.set_one(2, weights);
-    flat_.set_one(3, uint64_t{job.first_row} * n_states);
-    flat_.set_one(4, to.scores(buffer));
+    flat_.set_one(1, few);
+    flat_.set_one(2, uint64_t{job.first_row} * n_states);
+    flat_.set_one(3, to.scores(buffer));
     device_.launch(flat_, {(flat.n_scores + kFlatGroup - 1) / kFlatGroup}, {kFlatGroup});
   }
 }

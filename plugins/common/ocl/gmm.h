@@ -42,7 +42,7 @@ class Gmm {
     DeviceArray<std::array<float, 4>> log_weights;
     uint32_t four_size, n_shared_fours;
     std::optional<GmmTensor> tensor;
-    std::optional<GmmWgmma> wgmma;  // instead
+    std::optional<GmmWgmma> wgmma;  // in the place of `tensor`
   };
   // Shape has the kernels for work-groups of so many rows.
   struct Shape {

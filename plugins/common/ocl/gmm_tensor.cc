@@ -15,7 +15,6 @@ uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
 constexpr uint32_t kLeastCapability = 8;
 constexpr uint32_t kDiagonalWarps = 16, kExpandedWarps = 8;  // warps of a compute unit at once
-constexpr size_t kMostModels = 12;                           // models of a launch
 constexpr uint32_t kExpandWarps = 8, kExpandGroup = 256;     // shape of kernels/gmm_expand.cl, warps of 32
 
 bool is_mma(const TensorTarget &target) { return target.kind == TensorKind::kMma || target.kind == TensorKind::kPlainMma; }
@@ -40,7 +39,7 @@ Kernel diagonal_kernel(Device &device, const TensorTarget &target, uint32_t n_st
 }
 // A driver may find the arguments of several models too many.
 const Kernel *shared_kernel(Device &device, const TensorTarget &target, uint32_t n_steps, uint32_t tiles) {
-  return device.optional_kernel(kernel_gmm_diagonal_tensor, diagonal_options(target, n_steps, tiles, kMostModels),
+  return device.optional_kernel(kernel_gmm_diagonal_tensor, diagonal_options(target, n_steps, tiles, kDiagonalModels),
                                 kDiagonalName, "each model is scored by a launch of its own");
 }
 
@@ -168,31 +167,31 @@ void GmmTensor::score_expanded(const Job &job) {
 
 // Jobs have the same number of steps and the same shape.
 void GmmTensor::score_diagonal(Device &device, const Job *jobs, size_t n_jobs) {
-  GmmTensor &first = *jobs[0].tensor;
+  GmmTensor &first = *jobs[0].model;
   const uint32_t tiles = first.shape_of(jobs[0].n_rows).tiles_of_16_rows;
   const Kernel *const shared = n_jobs > 1 ? shared_kernel(device, first.target_, first.n_steps_, tiles) : nullptr;
   if (shared != nullptr) return launch_diagonal(device, *shared, jobs, n_jobs);
-  for (size_t i = 0; i < n_jobs; ++i) launch_diagonal(device, jobs[i].tensor->kernel_of(tiles), jobs + i, 1);
+  for (size_t i = 0; i < n_jobs; ++i) launch_diagonal(device, jobs[i].model->kernel_of(tiles), jobs + i, 1);
 }
 
 // Work-groups are shared out by the tiles and rows.
 void GmmTensor::launch_diagonal(Device &device, const Kernel &kernel, const Job *jobs, size_t n_jobs) {
-  GmmTensor &first = *jobs[0].tensor;
+  GmmTensor &first = *jobs[0].model;
   const TensorTarget &target = first.target_;
   const uint32_t tiles = first.shape_of(jobs[0].n_rows).tiles_of_16_rows;
   std::vector<uint64_t> work;
   uint32_t n_row_blocks = 1;
   for (size_t i = 0; i < n_jobs; ++i) {
     const uint32_t n_warps = first.shape_of(jobs[i].n_rows).warps, n_blocks = ceil_div(jobs[i].n_rows, n_warps * tiles * 16);
-    work.push_back(uint64_t{jobs[i].tensor->n_tiles_} * n_warps * n_blocks);
+    work.push_back(uint64_t{jobs[i].model->n_tiles_} * n_warps * n_blocks);
     n_row_blocks = std::max(n_row_blocks, n_blocks);
   }
   const std::vector<uint32_t> shares = share_blocks(work, device.facts().n_compute_units * kDiagonalWarps / target.group_warps);
-  const size_t n_models = n_jobs > 1 ? kMostModels : 1;
+  const size_t n_models = n_jobs > 1 ? size_t{kDiagonalModels} : 1;
   uint32_t n_groups = 0;
   for (size_t m = 0; m < n_models; ++m) {  // models that are not there have the first one's arrays
     const Job &job = jobs[m < n_jobs ? m : 0];
-    const GmmTensor &tensor = *job.tensor;
+    const GmmTensor &tensor = *job.model;
     const uint32_t n_warps = first.shape_of(job.n_rows).warps;
     const std::array<uint32_t, 8> numbers = {job.n_rows,
                                              job.n_features,
@@ -219,15 +218,15 @@ void GmmTensor::score(Device &device, const std::vector<Job> &jobs) {
   // several models at once are too long for the L1 cache once warps drift apart.
   std::map<std::tuple<uint32_t, uint32_t, bool>, std::vector<Job>> diagonal;
   for (const Job &job : jobs) {
-    const TensorShape shape = job.tensor->shape_of(job.n_rows);
-    if (job.tensor->diagonal_) {
-      diagonal[{job.tensor->n_steps_, shape.tiles_of_16_rows, shape.warps > 1}].push_back(job);
+    const TensorShape shape = job.model->shape_of(job.n_rows);
+    if (job.model->diagonal_) {
+      diagonal[{job.model->n_steps_, shape.tiles_of_16_rows, shape.warps > 1}].push_back(job);
     } else {
-      job.tensor->score_expanded(job);
+      job.model->score_expanded(job);
     }
   }
   for (const auto &[kind, list] : diagonal) {
-    const size_t most = std::get<2>(kind) ? 1 : kMostModels;
+    const size_t most = std::get<2>(kind) ? 1 : size_t{kDiagonalModels};
     for (size_t i = 0; i < list.size(); i += most) {
       score_diagonal(device, list.data() + i, std::min(most, list.size() - i));
     }

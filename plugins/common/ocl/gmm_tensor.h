@@ -28,6 +28,17 @@ std::optional<TensorTarget> tensor_target(Device &device, asr_covariance covaria
 // it, because MFMA was never run on the GPUs that have it.
 bool mfma_is_as_expected(Device &device, const TensorTarget &target);
 
+// TensorJob scores features[n_rows][n_features] into scores[n_rows][n_states], of the packed states; `add` as in put_score() of
+// plugins/common/kernels/log_sum.h.
+template <typename Model>
+struct TensorJob {
+  Model *model;
+  const DeviceArray<float> *features;
+  uint32_t n_rows, n_features;
+  const DeviceArray<float> *scores;
+  uint32_t n_states, add;
+};
+
 class GmmTensor {
  public:
   // The most features of a stream that the kernels take.
@@ -36,15 +47,7 @@ class GmmTensor {
   GmmTensor(Device &device, const TensorTarget &target, const asr_acoustic_view &view, const TensorPacker &packer,
             uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims);
 
-  // Job scores features[n_rows][n_features] into scores[n_rows][n_states], of the packed states; `add` as in put_score() of
-  // plugins/common/kernels/log_sum.h.
-  struct Job {
-    GmmTensor *tensor;
-    const DeviceArray<float> *features;
-    uint32_t n_rows, n_features;
-    const DeviceArray<float> *scores;
-    uint32_t n_states, add;
-  };
+  using Job = TensorJob<GmmTensor>;
   // Puts kernels into the compute queue. Models of the diagonal kernel share launches.
   static void score(Device &device, const std::vector<Job> &jobs);
 

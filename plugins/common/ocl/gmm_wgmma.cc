@@ -2,18 +2,16 @@
 #include "plugins/common/ocl/gmm_wgmma.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
-
-#include "core/base/error.h"
+#include <array>
+#include <map>
 
 namespace asr::ocl {
 namespace {
 
 constexpr uint32_t kCapability = 9;  // Hopper's, for which alone the kernels are compiled
 constexpr uint32_t kResident = 4;    // warpgroups of a compute unit at once
+constexpr uint32_t kRowBlocks = 4;   // row blocks at once
 constexpr uint32_t kWarpgroupRows = 64, kWarpgroupThreads = 128;
-constexpr size_t kMostModels = 12;                      // models of a launch
 constexpr uint64_t kLastingBytes = uint64_t{48} << 20;  // second-level cache
 
 uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
@@ -36,48 +34,44 @@ GmmWgmma::GmmWgmma(Device &device, const TensorPacker &packer, uint32_t stream, 
 
 GmmWgmma::GmmWgmma(Device &device, const TensorPack &pack, const std::vector<TensorDim> &dims)
     : n_steps_(pack.n_steps),
+      four_tiles_(pack.four_tiles),
       dims_(device.context(), dims),
       fragments_(device.context(), pack.fragments),
       infos_(device.context(), pack.tiles),
       begins_(device.context(), state_begins(pack.starts)) {
-  for (const uint32_t n_warpgroups : {1u, 2u}) {  // now, not while streams wait
-    for (const bool several : {false, true}) kernel(device, n_warpgroups, several);
+  const Program &program = device.program(*source_of(device, n_steps_));
+  for (const char *const name :
+       {"gmm_diagonal_wgmma_1", "gmm_diagonal_wgmma_1_models", "gmm_diagonal_wgmma_2", "gmm_diagonal_wgmma_2_models"}) {
+    kernels_.push_back(program.kernel(name));
   }
 }
 
-const Kernel &GmmWgmma::kernel(Device &device, uint32_t n_warpgroups, bool several) {
-  const auto found = kernels_.find({n_warpgroups, several});
-  if (found != kernels_.end()) return found->second;
-  const std::string name = format("gmm_diagonal_wgmma_%u%s", n_warpgroups, several ? "_models" : "");
-  Kernel made = device.program(*source_of(device, n_steps_)).kernel(name.c_str());
-  return kernels_.emplace(std::make_pair(n_warpgroups, several), std::move(made)).first->second;
-}
-
-// Work-groups are shared out by the tiles and rows.
+// Jobs have the same number of steps and of row blocks, which each work-group's stretch of the model meets. Work-groups are
+// shared out by the tiles.
 void GmmWgmma::launch(Device &device, uint32_t n_warpgroups, const Job *jobs, size_t n_jobs) {
   std::vector<DiagonalPart> parts;
   std::vector<uint64_t> work;
-  uint32_t n_row_blocks = 1;
+  const uint32_t n_row_blocks = ceil_div(jobs[0].n_rows, n_warpgroups * kWarpgroupRows);
   uint64_t n_bytes = 0;  // of all tiles
   for (size_t i = 0; i < n_jobs; ++i) {
     const Job &job = jobs[i];
     const auto n_tiles = static_cast<uint32_t>(job.model->infos_.size());
-    const uint32_t n_blocks = ceil_div(job.n_rows, n_warpgroups * kWarpgroupRows);
-    parts.push_back({job.n_rows, job.n_features, job.n_states, job.add, static_cast<uint32_t>(job.model->dims_.size()), n_tiles,
-                     n_blocks, 0, 0, 0});
-    work.push_back(uint64_t{n_tiles} * n_blocks);
-    n_row_blocks = std::max(n_row_blocks, n_blocks);
+    parts.push_back(
+        {job.n_rows, job.n_features, job.n_states, job.add, static_cast<uint32_t>(job.model->dims_.size()), n_tiles, 0, 0,
+         job.model->four_tiles_, 0});
+    work.push_back(n_tiles);
     n_bytes += uint64_t{n_tiles} * job.model->n_steps_ * 256;
   }
+  // Several row blocks read a stretch together, so that most find it in the second-level cache.
   const uint32_t n_resident = device.facts().n_compute_units * kResident / n_warpgroups;
-  const std::vector<uint32_t> shares = share_blocks(work, std::max(1u, n_resident / std::min(n_row_blocks, kResident)));
+  const std::vector<uint32_t> shares = share_blocks(work, std::max(1u, n_resident / std::min(n_row_blocks, kRowBlocks)));
   uint32_t n_all = 0;
   for (size_t i = 0; i < n_jobs; ++i) {
     parts[i].first_group = n_all, parts[i].n_groups = shares[i], parts[i].passes = n_bytes > kLastingBytes ? 1 : 0;
     n_all += shares[i];
   }
-  const Kernel &kernel = jobs[0].model->kernel(device, n_warpgroups, n_jobs > 1);
-  const size_t n_models = n_jobs > 1 ? kMostModels : 1;
+  const Kernel &kernel = jobs[0].model->kernels_[2 * (n_warpgroups - 1) + (n_jobs > 1 ? 1 : 0)];
+  const size_t n_models = n_jobs > 1 ? size_t{kDiagonalModels} : 1;
   for (size_t m = 0; m < n_models; ++m) {  // models that are not there have the first one's arrays
     const Job &job = jobs[m < n_jobs ? m : 0];
     DiagonalPart part = parts[m < n_jobs ? m : 0];
@@ -95,11 +89,14 @@ void GmmWgmma::launch(Device &device, uint32_t n_warpgroups, const Job *jobs, si
 }
 
 void GmmWgmma::score(Device &device, const std::vector<Job> &jobs) {
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<Job>> launches;  // by steps and warpgroups
-  for (const Job &job : jobs) launches[{job.model->n_steps_, job.n_rows <= kWarpgroupRows ? 1 : 2}].push_back(job);
+  std::map<std::array<uint32_t, 3>, std::vector<Job>> launches;  // by steps, warpgroups and row blocks
+  for (const Job &job : jobs) {
+    const uint32_t n_warpgroups = job.n_rows <= kWarpgroupRows ? 1 : 2;
+    launches[{job.model->n_steps_, n_warpgroups, ceil_div(job.n_rows, n_warpgroups * kWarpgroupRows)}].push_back(job);
+  }
   for (const auto &[key, list] : launches) {
-    for (size_t i = 0; i < list.size(); i += kMostModels) {
-      launch(device, key.second, list.data() + i, std::min(kMostModels, list.size() - i));
+    for (size_t i = 0; i < list.size(); i += kDiagonalModels) {
+      launch(device, key[1], list.data() + i, std::min(size_t{kDiagonalModels}, list.size() - i));
     }
   }
 }

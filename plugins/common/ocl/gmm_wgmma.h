@@ -3,11 +3,11 @@
 // (plugins/ocl_nvidia/kernels/gmm_diagonal_wgmma.cu). Used by Gmm (gmm.h) in the place of GmmTensor.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "plugins/common/gmm_tensor_pack.h"
 #include "plugins/common/ocl/device.h"
+#include "plugins/common/ocl/gmm_tensor.h"
 
 namespace asr::ocl {
 
@@ -19,28 +19,20 @@ class GmmWgmma {
   GmmWgmma(Device &device, const TensorPacker &packer, uint32_t stream, const std::vector<uint32_t> &states,
            const std::vector<TensorDim> &dims);
 
-  // Job is that of GmmTensor.
-  struct Job {
-    GmmWgmma *model;
-    const DeviceArray<float> *features;
-    uint32_t n_rows, n_features;
-    const DeviceArray<float> *scores;
-    uint32_t n_states, add;
-  };
+  using Job = TensorJob<GmmWgmma>;
   // Puts kernels into the compute queue. Models share launches.
   static void score(Device &device, const std::vector<Job> &jobs);
 
  private:
   GmmWgmma(Device &device, const TensorPack &pack, const std::vector<TensorDim> &dims);
   static void launch(Device &device, uint32_t n_warpgroups, const Job *jobs, size_t n_jobs);
-  const Kernel &kernel(Device &device, uint32_t n_warpgroups, bool several);
 
-  const uint32_t n_steps_;
+  const uint32_t n_steps_, four_tiles_;
   DeviceArray<TensorDim> dims_;
   DeviceArray<uint32_t> fragments_;
   DeviceArray<TileInfo> infos_;
-  DeviceArray<uint32_t> begins_;                         // state_begins()
-  std::map<std::pair<uint32_t, bool>, Kernel> kernels_;  // by warpgroups; of one model and of several
+  DeviceArray<uint32_t> begins_;  // state_begins()
+  std::vector<Kernel> kernels_;   // of one warpgroup: for one model, for several; of two: the same
 };
 
 }  // namespace asr::ocl

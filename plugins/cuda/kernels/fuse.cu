@@ -43,9 +43,9 @@ __global__ void __launch_bounds__(kThreads)
 template <uint32_t kMost = 2>
 void launch_job(const FuseTerms &terms, const FuseFlatJob &job, float *to, cudaStream_t stream) {
   if constexpr (kMost > kFuseFewTerms) {
-    fuse_job_kernel<kFuseMostModels><<<(job.n_scores + kThreads - 1) / kThreads, kThreads, 0, stream>>>(terms, job, to);
+    fuse_job_kernel<kFuseMostModels><<<(job.n_scores - 1) / kThreads + 1, kThreads, 0, stream>>>(terms, job, to);
   } else if (job.n_terms <= kMost) {
-    fuse_job_kernel<kMost><<<(job.n_scores + kThreads - 1) / kThreads, kThreads, 0, stream>>>(terms, job, to);
+    fuse_job_kernel<kMost><<<(job.n_scores - 1) / kThreads + 1, kThreads, 0, stream>>>(terms, job, to);
   } else {
     launch_job<kMost + 2>(terms, job, to, stream);
   }

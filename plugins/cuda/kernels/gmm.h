@@ -62,6 +62,7 @@ struct TensorModel {
   const uint32_t *stretches[kShapes];  // [n_stretches + 1] tiles or blocks where stretches begin, by shape_index
   uint32_t n_stretches[kShapes];
   const uint32_t *state_begins;  // for the wgmma kernel, instead: [n_tiles + 1] tiles where each tile's state begins; the end
+  uint32_t four_tiles;           // for the wgmma kernel: as in TensorPack
 };
 
 // Diagonal Gaussians of up to kMaxDiagonalDims dimensions.
@@ -70,7 +71,7 @@ constexpr uint32_t kDiagonalBlocks = 2;  // blocks of a multiprocessor at once
 void launch_diagonal_tensor(const TensorModel &model, const GmmRows &rows, cudaStream_t stream);
 
 // The diagonal kernel for GPUs of capability 9.0, for which alone it is compiled, for several models at once.
-constexpr uint32_t kWarpgroups = 4;  // warpgroups of a block, one block a multiprocessor
+constexpr uint32_t kWarpgroups = 4;  // of a multiprocessor at once
 constexpr uint32_t kMostModels = 32;
 struct DiagonalJob {
   const TensorModel *model;

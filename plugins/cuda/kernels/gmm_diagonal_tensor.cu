@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kThreads, kDiagonalBlocks)
     for (uint32_t i = 0; i < n_tiles; ++i) {
       const unsigned char *const tile = ring + chunk % kStages * chunk_bytes + i * kTileBytes;
       score_tile(tile, fragments, mixture);
-      const int32_t state = reinterpret_cast<const TileInfo *>(tile + kSteps * 256)->state;
+      const int32_t state = reinterpret_cast<const TileInfo *>(tile + kSteps * 256)->states[0];
       if (state >= 0) mixture.store(rows, first_row, static_cast<uint32_t>(state));
     }
   }

@@ -4,14 +4,17 @@
 // tolerance 2e-3.
 //
 // A warpgroup owns 64 rows, whose fragments stay in its registers. It takes 12 tiles of 8 Gaussians at a time from a
-// ring in shared memory. Their log-sum-exp stays in registers, as in the other kernel. A block's four warpgroups have
-// rows of their own. For many rows they share a stretch of the model and a ring. For up to 128 rows two share them, and
-// for up to 64 each has its own. While a warpgroup takes exponentials, the tensor cores work for the others. Operands
-// leave the ring when they are multiplied, constants when the exponentials are taken. Up to 32 rows of a model with
-// small mixtures are in two or four warps of a warpgroup, which take the states in turn. A turn has two small states,
-// which are merged and stored at once. For 33 to 64 rows of small mixtures, a kernel of its own takes 8 tiles at a
-// time. That leaves registers for four scores of a row, which wait for the next four, so that a store fills sectors of
-// memory. Several models in one launch have blocks of their own, about as many as their part of the work.
+// ring in shared memory. Their log-sum-exp stays in registers, as in the other kernel. A multiprocessor has four
+// warpgroups. For many rows they are one block, have rows of their own, and share a stretch of the model and a ring. Up
+// to 128 rows have blocks of two, and up to 64 blocks of one, whose smaller rings have 8 tiles at a time. While a
+// warpgroup takes exponentials, the tensor cores work for the others. Operands leave the ring when they are multiplied,
+// constants when the exponentials are taken. Several models in one launch have blocks of their own, about as many as
+// their part of the work.
+//
+// The ends of states would bound small mixtures: four lanes have a row of a product, and merge their sums. So states of
+// up to 16 Gaussians lie by fours, if they are of one size. The columns of a product that a lane has are all of one
+// state, and no lane needs another's. 8 tiles have four such states, or eight of up to 8 Gaussians. Scores of four wait
+// for the next four, so that whole sectors of memory are stored.
 //
 // A tile in memory: blocks of 8 values of k of its 8 Gaussians, 128 bytes each, hi of all k and then lo; apart,
 // TileInfo. A halved model is without lo: half the bytes and 10 products for 14, beyond the tolerance. Floors for
@@ -19,6 +22,7 @@
 // Gaussian (216 and padding). They take 186 us at the 790 TFLOPS that wgmma reaches on an H200. One exponential each
 // takes 79 us.
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "plugins/cuda/kernels/diagonal_wgmma.cuh"
@@ -27,13 +31,18 @@
 namespace asr::cuda {
 namespace {
 
-constexpr uint32_t kThreads = kWarpgroups * kGroupThreads;
 constexpr size_t kLastingBytes = size_t{48} << 20;  // second-level cache
+constexpr uint32_t kGroupRows = 64;
 
-// One block a multiprocessor, whose warpgroups share rings as a part says. The kernel of few tiles has a ring each.
-template <int kSteps, bool kHalved, uint32_t kTiles>
-using CudaRing = Ring<kSteps, kHalved, kTiles,
-                      BlockShape<kWarpgroups, kTiles == kFewProductTiles ? 1 : 0, kTiles != kFewProductTiles, 226 * 1024>>;
+// Up to 64 rows have blocks of one warpgroup, up to 128 of two.
+constexpr uint32_t groups_of(uint32_t n_rows) { return n_rows <= kGroupRows ? 1 : n_rows <= 2 * kGroupRows ? 2 : kWarpgroups; }
+constexpr uint32_t tiles_of(uint32_t n_groups, bool fours) {
+  return n_groups == 1 || fours ? kFewProductTiles : kProductTiles;
+}
+
+// A multiprocessor has 228 KiB for its four warpgroups, and takes 1 KiB of each block.
+template <int kSteps, bool kHalved, bool kFours, uint32_t kGroups>
+using CudaRing = Ring<kSteps, kHalved, kFours, tiles_of(kGroups, kFours), kGroups, (57 * kGroups - 1) * 1024>;
 
 struct Parts {
   uint32_t n;
@@ -41,123 +50,119 @@ struct Parts {
   Part of[kMostModels];
 };
 
+template <int kSteps, bool kHalved, uint32_t kGroups>
+__device__ __forceinline__ void score(const Part &part, bool passes, unsigned char *memory) {
+  if (part.four_tiles > 0) {
+    score_part<CudaRing<kSteps, kHalved, true, kGroups>>(part, passes, memory);
+  } else {
+    score_part<CudaRing<kSteps, kHalved, false, kGroups>>(part, passes, memory);
+  }
+}
+
 // kSteps is that of all parts, or 0 if parts differ; that kernel has no register left for a choice of policy.
-template <int kSteps, bool kHalved, uint32_t kTiles>
-__global__ void __launch_bounds__(kThreads, 1) diagonal_wgmma_kernel(const __grid_constant__ Parts parts) {
+template <int kSteps, bool kHalved, uint32_t kGroups>
+__global__ void __launch_bounds__(kGroups *kGroupThreads, kWarpgroups / kGroups)
+    diagonal_wgmma_kernel(const __grid_constant__ Parts parts) {
   extern __shared__ __align__(128) unsigned char memory[];
   uint32_t i = 0;
   while (i + 1 < parts.n && blockIdx.x >= parts.of[i + 1].first_block) ++i;
   const Part &part = parts.of[i];
   if (blockIdx.y >= part.n_row_blocks) return;
   if constexpr (kSteps > 0) {
-    score_part<CudaRing<kSteps, kHalved, kTiles>>(part, parts.pass, memory);
+    score<kSteps, kHalved, kGroups>(part, parts.pass, memory);
   } else if (part.n_steps == 4) {
-    score_part<CudaRing<4, kHalved, kTiles>>(part, false, memory);
+    score<4, kHalved, kGroups>(part, false, memory);
   } else if (part.n_steps == 9) {
-    score_part<CudaRing<9, kHalved, kTiles>>(part, false, memory);
+    score<9, kHalved, kGroups>(part, false, memory);
   } else {
-    score_part<CudaRing<10, kHalved, kTiles>>(part, false, memory);
+    score<10, kHalved, kGroups>(part, false, memory);
   }
 }
 
-template <int kSteps, bool kHalved, uint32_t kTiles>
+template <int kSteps, bool kHalved, uint32_t kGroups>
 constexpr uint32_t shared_bytes() {
   if constexpr (kSteps > 0) {
-    return CudaRing<kSteps, kHalved, kTiles>::kSharedBytes;
+    return std::max(CudaRing<kSteps, kHalved, false, kGroups>::kSharedBytes,
+                    CudaRing<kSteps, kHalved, true, kGroups>::kSharedBytes);
   } else {
     return std::max(
-        {shared_bytes<4, kHalved, kTiles>(), shared_bytes<9, kHalved, kTiles>(), shared_bytes<10, kHalved, kTiles>()});
+        {shared_bytes<4, kHalved, kGroups>(), shared_bytes<9, kHalved, kGroups>(), shared_bytes<10, kHalved, kGroups>()});
   }
 }
 
-template <bool kHalved>
-uint32_t least_sharing(uint32_t n_steps) {
-  if (n_steps == 4) return CudaRing<4, kHalved, kProductTiles>::kLeastSharing;
-  return n_steps == 9 ? CudaRing<9, kHalved, kProductTiles>::kLeastSharing
-                      : CudaRing<10, kHalved, kProductTiles>::kLeastSharing;
+// Calls call(steps, halved, groups), with integral constants, for a kernel.
+template <bool kHalved, uint32_t kGroups, typename Call>
+void with_steps(uint32_t n_steps, const Call &call) {
+  const std::bool_constant<kHalved> halved;
+  const std::integral_constant<uint32_t, kGroups> groups;
+  if (n_steps == 0) return call(std::integral_constant<int, 0>(), halved, groups);
+  if (n_steps == 4) return call(std::integral_constant<int, 4>(), halved, groups);
+  if (n_steps == 9) return call(std::integral_constant<int, 9>(), halved, groups);
+  call(std::integral_constant<int, 10>(), halved, groups);
 }
-
-template <int kSteps, bool kHalved, uint32_t kTiles = kProductTiles>
-void launch(const Parts &parts, dim3 grid, cudaStream_t stream) {
-  const uint32_t n_bytes = shared_bytes<kSteps, kHalved, kTiles>();
-  diagonal_wgmma_kernel<kSteps, kHalved, kTiles><<<grid, kThreads, n_bytes, stream>>>(parts);
+template <uint32_t kGroups, typename Call>
+void with_groups(uint32_t n_steps, bool halved, const Call &call) {
+  halved ? with_steps<true, kGroups>(n_steps, call) : with_steps<false, kGroups>(n_steps, call);
 }
-
-// Returns true if the kernel of fewer tiles, which fills sectors, serves the jobs: a warpgroup's warps have rows of their own,
-// and states are small.
-bool fill_sectors(const DiagonalJob *jobs, uint32_t n_jobs) {
-  return std::all_of(jobs, jobs + n_jobs, [&](const DiagonalJob &job) {
-    const uint32_t n_rows = job.rows.n_rows;
-    return n_rows > 32 && n_rows <= 64 && job.n_tiles <= job.rows.n_states * 3 && job.model->n_steps == jobs[0].model->n_steps;
-  });
-}
-
-template <bool kHalved>
-void launch_all(const DiagonalJob *jobs, uint32_t n_jobs, uint32_t n_multiprocessors, cudaStream_t stream) {
-  Parts parts{};
-  parts.n = n_jobs;
-  std::vector<uint64_t> work;
-  const bool sectors = fill_sectors(jobs, n_jobs);
-  uint32_t n_row_blocks = 1, n_steps = jobs[0].model->n_steps;
-  size_t n_bytes = 0;  // of all tiles
-  for (uint32_t i = 0; i < n_jobs; ++i) {
-    const GmmRows &rows = jobs[i].rows;
-    const TensorModel &model = *jobs[i].model;
-    const uint32_t n_groups = rows.n_rows <= 64 ? 1 : rows.n_rows <= 128 ? 2 : kWarpgroups;
-    const uint32_t least = sectors ? 1 : least_sharing<kHalved>(model.n_steps);
-    const uint32_t n_sharing = std::max(n_groups, least), n_warps = 4 * n_sharing;
-    // In turn only where a block of tiles has several states.
-    uint32_t n_turns = jobs[i].n_tiles <= rows.n_states * kProductTiles / 2 ? n_warps : 1;
-    while (n_turns > 1 && n_warps / n_turns * 16 < rows.n_rows) n_turns /= 2;
-    const uint32_t block_rows = n_warps / n_turns * 16;
-    parts.of[i] = {model.fragments, model.tiles, model.dims, model.state_begins, model.n_dims, model.n_steps, jobs[i].n_tiles,
-                   rows, n_sharing, n_turns, (rows.n_rows + block_rows - 1) / block_rows, 0, 0,
-                   // A pair of states is merged and stored at once, but large ones would leave warps without work.
-                   jobs[i].n_tiles <= rows.n_states * 3 ? 1u : 0u};
-    work.push_back(uint64_t{jobs[i].n_tiles} * n_sharing * parts.of[i].n_row_blocks);
-    n_row_blocks = std::max(n_row_blocks, parts.of[i].n_row_blocks);
-    if (model.n_steps != n_steps) n_steps = 0;
-    n_bytes += size_t{jobs[i].n_tiles} * diagonal_tile_bytes(model.n_steps) / (kHalved ? 2 : 1);
-  }
-  const std::vector<uint32_t> shares = share_blocks(work, n_multiprocessors);
-  uint32_t n_blocks = 0;
-  for (uint32_t i = 0; i < n_jobs; ++i) {
-    parts.of[i].first_block = n_blocks, parts.of[i].n_blocks = shares[i];
-    n_blocks += shares[i];
-  }
-  parts.pass = n_bytes > kLastingBytes;
-  const dim3 grid(n_blocks, n_row_blocks);
-  if (sectors && n_steps == 4) return launch<4, kHalved, kFewProductTiles>(parts, grid, stream);
-  if (sectors && n_steps == 9) return launch<9, kHalved, kFewProductTiles>(parts, grid, stream);
-  if (sectors) return launch<10, kHalved, kFewProductTiles>(parts, grid, stream);
-  if (n_steps == 0) return launch<0, kHalved>(parts, grid, stream);
-  if (n_steps == 4) return launch<4, kHalved>(parts, grid, stream);
-  if (n_steps == 9) return launch<9, kHalved>(parts, grid, stream);
-  launch<10, kHalved>(parts, grid, stream);
-}
-
-template <int kSteps, bool kHalved, uint32_t kTiles = kProductTiles>
-cudaError_t prepare() {
-  return cudaFuncSetAttribute(diagonal_wgmma_kernel<kSteps, kHalved, kTiles>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(shared_bytes<kSteps, kHalved, kTiles>()));
+template <typename Call>
+void with_kernel(uint32_t n_steps, bool halved, uint32_t n_groups, const Call &call) {
+  if (n_groups == 1) return with_groups<1>(n_steps, halved, call);
+  if (n_groups == 2) return with_groups<2>(n_steps, halved, call);
+  with_groups<kWarpgroups>(n_steps, halved, call);
 }
 
 }  // namespace
 
 void launch_diagonal_wgmma(const DiagonalJob *jobs, uint32_t n_jobs, bool halved, uint32_t n_multiprocessors,
                            cudaStream_t stream) {
-  (halved ? launch_all<true> : launch_all<false>)(jobs, n_jobs, n_multiprocessors, stream);
+  Parts parts{};
+  parts.n = n_jobs;
+  uint32_t n_groups = 1, n_row_blocks = 1, n_steps = jobs[0].model->n_steps;
+  for (uint32_t i = 0; i < n_jobs; ++i) n_groups = std::max(n_groups, groups_of(jobs[i].rows.n_rows));
+  std::vector<uint64_t> work;
+  size_t n_bytes = 0;  // of all tiles
+  for (uint32_t i = 0; i < n_jobs; ++i) {
+    const GmmRows &rows = jobs[i].rows;
+    const TensorModel &model = *jobs[i].model;
+    const uint32_t block_rows = n_groups * kGroupRows, n_part_blocks = (rows.n_rows + block_rows - 1) / block_rows;
+    parts.of[i] = {
+        model.fragments, model.tiles, model.dims, model.state_begins, model.n_dims, model.n_steps, jobs[i].n_tiles, rows,
+        n_part_blocks,   0,           0,          model.four_tiles};
+    work.push_back(uint64_t{jobs[i].n_tiles} * n_part_blocks);
+    n_row_blocks = std::max(n_row_blocks, n_part_blocks);
+    if (model.n_steps != n_steps) n_steps = 0;
+    n_bytes += size_t{jobs[i].n_tiles} * diagonal_tile_bytes(model.n_steps) / (halved ? 2 : 1);
+  }
+  const std::vector<uint32_t> shares = share_blocks(work, n_multiprocessors * (kWarpgroups / n_groups));
+  uint32_t n_blocks = 0;
+  for (uint32_t i = 0; i < n_jobs; ++i) {
+    parts.of[i].first_block = n_blocks, parts.of[i].n_blocks = shares[i];
+    n_blocks += shares[i];
+  }
+  parts.pass = n_bytes > kLastingBytes;
+  with_kernel(n_steps, halved, n_groups, [&](auto steps, auto is_halved, auto groups) {
+    diagonal_wgmma_kernel<steps(), is_halved(), groups()>
+        <<<dim3(n_blocks, n_row_blocks), groups() * kGroupThreads, shared_bytes<steps(), is_halved(), groups()>(), stream>>>(
+            parts);
+  });
 }
 
 cudaError_t prepare_diagonal_wgmma() {
-  for (const cudaError_t status :
-       {prepare<0, false>(), prepare<4, false>(), prepare<9, false>(), prepare<10, false>(), prepare<0, true>(),
-        prepare<4, true>(), prepare<9, true>(), prepare<10, true>(), prepare<4, false, kFewProductTiles>(),
-        prepare<9, false, kFewProductTiles>(), prepare<10, false, kFewProductTiles>(), prepare<4, true, kFewProductTiles>(),
-        prepare<9, true, kFewProductTiles>(), prepare<10, true, kFewProductTiles>()}) {
-    if (status != cudaSuccess) return status;
+  cudaError_t status = cudaSuccess;
+  const auto allow = [&](auto steps, auto halved, auto groups) {
+    const auto kernel = diagonal_wgmma_kernel<steps(), halved(), groups()>;
+    const auto set = [&](cudaFuncAttribute attribute, int value) {
+      if (status == cudaSuccess) status = cudaFuncSetAttribute(kernel, attribute, value);
+    };
+    set(cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes<steps(), halved(), groups()>()));
+    set(cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
+  };
+  for (const uint32_t n_steps : {0, 4, 9, 10}) {
+    for (const bool halved : {false, true}) {
+      for (const uint32_t n_groups : {1u, 2u, kWarpgroups}) with_kernel(n_steps, halved, n_groups, allow);
+    }
   }
-  return cudaSuccess;
+  return status;
 }
 
 }  // namespace asr::cuda

@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorMode
       const TileInfo &tile = model.tiles[size_t{block} * kBlockTiles + n];
       const float2 constant = reinterpret_cast<const float2 *>(tile.constants)[lane % 4];
       mixture.add(sums.total(n), inverse_scale, constant);
-      if (tile.state >= 0) mixture.store(rows, first_row, static_cast<uint32_t>(tile.state));
+      if (tile.states[0] >= 0) mixture.store(rows, first_row, static_cast<uint32_t>(tile.states[0]));
     }
     sums.clear();
     step = 0;

@@ -2,9 +2,9 @@
 // The kernels of the extension "fusion"; plugins/common/kernels/fuse.h has the equations. One serves the jobs of a call from
 // tables; a work-group has a part of a row. The other serves one job, all of whose rows are one long row. Its work-items start
 // without the tables' chain of reads, and choose no score buffer by a number.
-//   -D MOST=...: terms of a job, at most; -D FLAT=1: the kernel of one job, whose MOST is 12
+//   -D FLAT=1: the kernel of one job; FLAT=0: of tables, -D MOST=...: terms of a job, at most
 #if FLAT
-// Private memory, whose elements are registers if their numbers are known.
+// Private memory, whose elements are registers if their numbers are known: so values are chosen, not numbers.
 #define FUSE_SPACE
 #define FUSE_NEXT(array, m, n_terms) ((m) + 1 < (n_terms) ? array[(m) + 1] : array[m])
 #endif
@@ -18,19 +18,18 @@
 
 #if FLAT
 
-// Term m has the scores of the m-th buffer from number first.of[m] on, and the result is in `to` from number first_to on.
-__kernel void fuse_job(FuseFlatJob job, FuseFirsts first, FuseWeights weights, ulong first_to, __global float *to, SCORES(0),
-                       SCORES(1)) {
+// Term m has the scores of the m-th buffer, and the result is in `to` from number first_to on.
+__kernel void fuse_job(FuseFlatJob job, FuseFewTerms few, ulong first_to, __global float *to, SCORES(0), SCORES(1)) {
   const uint at = get_global_id(0);
   if (at >= job.n_scores) return;
   __global const float *const models[] = {NAMES(0), NAMES(1)};
   FuseTerms terms;
 #pragma unroll
-  for (uint m = 0; m < MOST; ++m) {
-    terms.scores[m] = models[m] + first.of[m];
-    terms.weights[m] = weights.weights[m], terms.offsets[m] = weights.offsets[m];
+  for (uint m = 0; m < kFuseFewTerms; ++m) {
+    terms.scores[m] = models[m] + few.first[m];
+    terms.weights[m] = few.weights[m], terms.offsets[m] = few.offsets[m];
   }
-  to[first_to + at] = fused_score(&terms, job.n_terms, job.rule, job.weight, at, MOST);
+  to[first_to + at] = fused_score(&terms, job.n_terms, job.rule, job.weight, at, kFuseFewTerms);
 }
 
 #else

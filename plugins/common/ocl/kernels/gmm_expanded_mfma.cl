@@ -184,7 +184,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expand
           sum->sum += native_exp2(v - sum->reference);
         }
       }
-      store_scores(shown, mixture, info->state, first_row, n_rows, scores, n_states, add);
+      store_scores(shown, mixture, info->states[0], first_row, n_rows, scores, n_states, add);
     }
   }
 }

@@ -91,7 +91,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expand
       float d[TILES * 4];
       UNROLL for (uint i = 0; i < TILES * 4; ++i) d[i] = main_sums[n * TILES * 4 + i] + small_sums[n * TILES * 4 + i];
       add_scores(&mixture, d, inverse_scale, ((__global const float2 *)info->constants)[warp_lane() % 4]);
-      store_scores(shown, &mixture, info->state, first_row, n_rows, scores, n_states, add);
+      store_scores(shown, &mixture, info->states[0], first_row, n_rows, scores, n_states, add);
     }
   }
 }
