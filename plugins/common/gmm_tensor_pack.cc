@@ -238,17 +238,16 @@ TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout 
       const size_t tile = fours ? pack.starts[i / kFour] + k / 2 : pack.starts[i] + k / kTileGaussians;
       const uint32_t column = fours ? 2 * uint32_t(i % kFour) + k % 2 : k % kTileGaussians;
       uint32_t *const words = pack.fragments.data() + tile * tile_words;
-      put_gaussian(states, states.numbers[i], k, layout.halved, &pack.tiles[tile].constants[column],
-                   [&](uint32_t at, HalfPairs pair) {
-                     if (layout.wgmma) {
-                       uint32_t *const core = words + size_t{at / 8} * 32 + column * 4 + at % 8 / 2;
-                       core[0] = pair.hi;
-                       if (!layout.halved) core[size_t{pack.n_steps} * 32] = pair.lo;
-                     } else {
-                       put_fragment(words + size_t{at / 16} * 128, column, at % 16, at / 8 + 1 == pack.n_steps && at % 16 < 8,
-                                    pair);
-                     }
-                   });
+      put_gaussian(
+          states, states.numbers[i], k, layout.halved, &pack.tiles[tile].constants[column], [&](uint32_t at, HalfPairs pair) {
+            if (layout.wgmma) {
+              uint32_t *const core = words + size_t{at / 8} * 32 + column * 4 + at % 8 / 2;
+              core[0] = pair.hi;
+              if (!layout.halved) core[size_t{pack.n_steps} * 32] = pair.lo;
+            } else {
+              put_fragment(words + size_t{at / 16} * 128, column, at % 16, at / 8 + 1 == pack.n_steps && at % 16 < 8, pair);
+            }
+          });
     }
   });
   if (layout.wgmma) return pack;

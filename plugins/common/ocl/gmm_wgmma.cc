@@ -56,9 +56,8 @@ void GmmWgmma::launch(Device &device, uint32_t n_warpgroups, const Job *jobs, si
   for (size_t i = 0; i < n_jobs; ++i) {
     const Job &job = jobs[i];
     const auto n_tiles = static_cast<uint32_t>(job.model->infos_.size());
-    parts.push_back(
-        {job.n_rows, job.n_features, job.n_states, job.add, static_cast<uint32_t>(job.model->dims_.size()), n_tiles, 0, 0,
-         job.model->four_tiles_, 0});
+    parts.push_back({job.n_rows, job.n_features, job.n_states, job.add, static_cast<uint32_t>(job.model->dims_.size()), n_tiles,
+                     0, 0, job.model->four_tiles_, 0});
     work.push_back(n_tiles);
     n_bytes += uint64_t{n_tiles} * job.model->n_steps_ * 256;
   }

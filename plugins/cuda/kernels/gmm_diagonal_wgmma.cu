@@ -36,9 +36,7 @@ constexpr uint32_t kGroupRows = 64;
 
 // Up to 64 rows have blocks of one warpgroup, up to 128 of two.
 constexpr uint32_t groups_of(uint32_t n_rows) { return n_rows <= kGroupRows ? 1 : n_rows <= 2 * kGroupRows ? 2 : kWarpgroups; }
-constexpr uint32_t tiles_of(uint32_t n_groups, bool fours) {
-  return n_groups == 1 || fours ? kFewProductTiles : kProductTiles;
-}
+constexpr uint32_t tiles_of(uint32_t n_groups, bool fours) { return n_groups == 1 || fours ? kFewProductTiles : kProductTiles; }
 
 // A multiprocessor has 228 KiB for its four warpgroups, and takes 1 KiB of each block.
 template <int kSteps, bool kHalved, bool kFours, uint32_t kGroups>
