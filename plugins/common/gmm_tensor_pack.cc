@@ -3,6 +3,7 @@
 #include "plugins/common/gmm_tensor_pack.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -20,6 +21,8 @@ constexpr double kMaxWeight = 60000;  // fp16 ends at 65504
 // times the 2^-22 of split fp16 numbers and the few 2^-24 of the sums. Below this limit it stays well under the tolerance.
 constexpr double kMaxTerms = 3000;
 constexpr uint32_t kMaxMonomials = 4096;
+// A halved full Gaussian's quadratic form may change by this part of itself at most, in any direction.
+constexpr double kMostChange = 1.0 / 16;
 constexpr uint32_t kFour = 4;
 constexpr TileInfo kEmptyTile = {{kLogZero, kLogZero, kLogZero, kLogZero, kLogZero, kLogZero, kLogZero, kLogZero},
                                  {-1, -1, -1, -1}};
@@ -27,11 +30,23 @@ constexpr TileInfo kEmptyTile = {{kLogZero, kLogZero, kLogZero, kLogZero, kLogZe
 uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
 // Stores the values of k and k + 1 of a column where mma reads them, among 16 values of k, or 8 for a `half` step. Lane l of
-// the warp has column l / 4 and k = 2 (l % 4), the next one, and both plus 8.
-void put_fragment(uint32_t *step, uint32_t column, uint32_t k, bool half, HalfPairs pair) {
-  const uint32_t lane = 4 * column + k % 8 / 2;
-  uint32_t *const out = step + (half ? lane * 2 : lane * 4 + k / 8);
-  out[0] = pair.hi, out[half ? 1 : 2] = pair.lo;
+// the warp has column l / 4 and k = 2 (l % 4), the next one, and both plus 8. halved: without lo.
+void put_fragment(uint32_t *step, uint32_t column, uint32_t k, bool half, bool halved, HalfPairs pair) {
+  const uint32_t lane = 4 * column + k % 8 / 2, n_hi = half ? 1 : 2;
+  uint32_t *const out = step + lane * n_hi * (halved ? 1 : 2) + (half ? 0 : k / 8);
+  out[0] = pair.hi;
+  if (!halved) out[n_hi] = pair.lo;
+}
+
+double rounded_half(double value) { return double(half_value(half_bits(float(value)))); }
+
+// Calls visit(i, j, at) for the products x_i x_j among the weights of n dimensions, the order of TensorPacker::Expanded.
+template <typename Visit>
+void visit_products(uint32_t n, bool full, bool interleaved, const Visit &visit) {
+  size_t at = n;
+  for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t j = i; j < (full ? n : i + 1); ++j) visit(i, j, interleaved ? 2 * size_t{i} + 1 : at++);
+  }
 }
 
 }  // namespace
@@ -41,7 +56,9 @@ void put_fragment(uint32_t *step, uint32_t column, uint32_t k, bool half, HalfPa
 struct TensorPacker::Expanded {
   double constant;
   std::vector<double> weights;
-  double terms;  // sum of |weights[k] phi_k| at the mean
+  double terms;                // sum of |weights[k] phi_k| at the mean
+  std::vector<double> mean;    // as a scaled feature
+  std::vector<double> factor;  // full: of PackedGaussian, for scaled features
 };
 
 struct TensorPacker::States {
@@ -96,9 +113,9 @@ TensorPacker::Expanded TensorPacker::expand(const asr_gmm_codebook &codebook, ui
   const auto n = uint32_t(dims.size());
   const PackedGaussian gaussian = pack_gaussian(view_, codebook, k, centre_);
   const float *const mean = view_.means + codebook.first_mean + size_t{k} * n;
-  std::vector<double> x(n);  // the mean as a scaled feature
+  Expanded expanded{kLog2E * (log_weight + gaussian.log_normaliser), {}, 0, std::vector<double>(n), {}};
+  std::vector<double> &x = expanded.mean;
   for (uint32_t d = 0; d < n; ++d) x[d] = (double(mean[d]) - dims[d].centre) * dims[d].scale;
-  Expanded expanded{kLog2E * (log_weight + gaussian.log_normaliser), {}, 0};
   for (const double offset : gaussian.offset) expanded.constant -= kLog2E / 2 * offset * offset;
   const auto add = [&](double weight, double phi) {
     expanded.weights.push_back(weight);
@@ -118,8 +135,13 @@ TensorPacker::Expanded TensorPacker::expand(const asr_gmm_codebook &codebook, ui
     for (uint32_t d = 0; !interleaved && d < n; ++d) square(d);
     return expanded;
   }
+  for (uint32_t row = 0, at = 0; row < n; ++row) {
+    for (uint32_t column = row; column < n; ++column, ++at) {
+      expanded.factor.push_back(gaussian.factor[at] / dims[column].scale);
+    }
+  }
   const auto factor = [&](uint32_t row, uint32_t column) {  // row <= column
-    return gaussian.factor[row * n - row * (row + 1) / 2 + column] / dims[column].scale;
+    return expanded.factor[row * n - row * (row + 1) / 2 + column];
   };
   for (uint32_t j = 0; j < n; ++j) {
     double sum = 0;
@@ -136,17 +158,63 @@ TensorPacker::Expanded TensorPacker::expand(const asr_gmm_codebook &codebook, ui
   return expanded;
 }
 
-// Rounds the weights of a diagonal Gaussian to one fp16 number each. It keeps the mean, to the precision of fp16, and
-// the score at the mean. So the error grows with the distance from the mean.
-void TensorPacker::halve(Expanded *expanded) const {
-  const auto rounded = [](double value) { return double(half_value(half_bits(float(value)))); };
-  for (size_t i = 0; i + 1 < expanded->weights.size(); i += 2) {
-    double &linear = expanded->weights[i], &square = expanded->weights[i + 1];
-    const double mean = -linear / (2 * square), at_mean = (linear + square * mean) * mean;
-    const double new_square = rounded(square);
-    linear = rounded(-2 * new_square * mean), square = new_square;
-    expanded->constant += at_mean - (linear + square * mean) * mean;
+// Rounds the weights of a Gaussian to one fp16 number each. It keeps the mean, to the precision of fp16, and the score at the
+// mean. So the error grows with the distance from the mean. Returns false if that is not enough.
+bool TensorPacker::halve(const std::vector<TensorDim> &dims, Expanded *expanded) const {
+  const auto n = uint32_t(dims.size());
+  const bool interleaved = uses_diagonal_kernel(view_.covariance, n);
+  const std::vector<double> &mean = expanded->mean;
+  std::vector<double> &weights = expanded->weights, linear(n, 0), differences;
+  double change = 0;  // of the score at the mean
+  visit_products(n, full(), interleaved, [&](uint32_t i, uint32_t j, size_t at) {
+    const double rounded = rounded_half(weights[at]);
+    differences.push_back(rounded - weights[at]);
+    change += differences.back() * mean[i] * mean[j];
+    linear[i] -= rounded * mean[j], linear[j] -= rounded * mean[i];
+    weights[at] = rounded;
+  });
+  for (uint32_t d = 0; d < n; ++d) {
+    double &weight = weights[interleaved ? 2 * size_t{d} : d];
+    const double rounded = rounded_half(linear[d]);
+    if (!(std::abs(rounded) <= kMaxWeight)) return false;
+    change += (rounded - weight) * mean[d];
+    weight = rounded;
   }
+  expanded->constant -= change;
+  return !full() || stays_definite(dims, *expanded, differences);
+}
+
+// Returns true if the quadratic form |U x|^2 of a full Gaussian, U its factor, keeps its size within kMostChange after its
+// products' weights changed by `differences`, D: the norm of U^-T D U^-1 bounds the change.
+bool TensorPacker::stays_definite(const std::vector<TensorDim> &dims, const Expanded &expanded,
+                                  const std::vector<double> &differences) const {
+  const auto n = uint32_t(dims.size());
+  const auto factor = [&](uint32_t row, uint32_t column) {  // row <= column
+    return expanded.factor[row * n - row * (row + 1) / 2 + column];
+  };
+  std::vector<double> m(size_t{n} * n);
+  visit_products(n, true, false, [&](uint32_t i, uint32_t j, size_t at) {  // a weight is -log2 e / 2 of x_i^2, twice of x_i x_j
+    m[size_t{i} * n + j] = m[size_t{j} * n + i] = differences[at - n] / (kLog2E / 2) / (i == j ? 1 : 2);
+  });
+  for (uint32_t row = 0; row < n; ++row) {
+    double *const of_row = m.data() + size_t{row} * n;
+    for (uint32_t column = 0; column < n; ++column) {
+      for (uint32_t k = 0; k < column; ++k) of_row[column] -= of_row[k] * factor(k, column);
+      of_row[column] /= factor(column, column);
+    }
+  }
+  double squares = 0;
+  for (uint32_t row = 0; row < n; ++row) {
+    double *const of_row = m.data() + size_t{row} * n;
+    for (uint32_t k = 0; k < row; ++k) {
+      for (uint32_t column = 0; column < n; ++column) of_row[column] -= factor(k, row) * m[size_t{k} * n + column];
+    }
+    for (uint32_t column = 0; column < n; ++column) {
+      of_row[column] /= factor(row, row);
+      squares += of_row[column] * of_row[column];
+    }
+  }
+  return squares <= kMostChange * kMostChange;
 }
 
 std::vector<uint8_t> TensorPacker::which_fit(uint32_t stream, const std::vector<uint32_t> &states,
@@ -176,25 +244,32 @@ uint32_t TensorPacker::n_gaussians(const States &states, uint32_t state) const {
   return codebook_of(view_, state, states.stream).n_gaussians;
 }
 
-// Packs Gaussian k of a state. put(k, HalfPairs) stores the weights of k (an even number) and k + 1.
+// Packs Gaussian k of a state. put(k, HalfPairs) stores the weights of k (an even number) and k + 1. Returns false if it does
+// not stay near enough when it is halved.
 template <typename Put>
-void TensorPacker::put_gaussian(const States &states, uint32_t state, uint32_t k, bool halved, float *constant,
+bool TensorPacker::put_gaussian(const States &states, uint32_t state, uint32_t k, bool halved, float *constant,
                                 Put &&put) const {
   const float *const weights = log_weights_of(view_, state, states.stream);
-  if (weights[k] == -INFINITY) return;
+  if (weights[k] == -INFINITY) return true;
   Expanded expanded = expand(codebook_of(view_, state, states.stream), k, weights[k], states.dims);
-  if (halved) halve(&expanded);
+  if (halved && !halve(states.dims, &expanded)) return false;
   *constant = float(expanded.constant);
   const auto n = uint32_t(expanded.weights.size());
   for (uint32_t at = 0; at < n; at += 2) {
     put(at, split_halves(expanded.weights[at], at + 1 < n ? expanded.weights[at + 1] : 0));
   }
+  return true;
 }
 
 TensorPack TensorPacker::pack(uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims,
                               const TensorLayout &layout) const {
   const States packed = {stream, states, dims};
-  return uses_diagonal_kernel(view_.covariance, uint32_t(dims.size())) ? pack_diagonal(packed, layout) : pack_expanded(packed);
+  const bool diagonal = uses_diagonal_kernel(view_.covariance, uint32_t(dims.size()));
+  const auto pack_all = [&](const TensorLayout &of) {
+    return diagonal ? pack_diagonal(packed, of) : pack_expanded(packed, of.halved);
+  };
+  TensorPack pack = pack_all(layout);
+  return layout.halved && !pack.halved ? pack_all({layout.wgmma, false}) : pack;
 }
 
 // Sets where tiles begin, and the states that end with them. Of states by fours every four has the tiles of the largest state,
@@ -229,27 +304,31 @@ TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout 
   TensorPack pack;
   pack.n_steps = diagonal_steps(uint32_t(states.dims.size()));
   place_tiles(states, &pack, layout.wgmma);
-  const size_t info_at = size_t{pack.n_steps} * (layout.halved ? 32 : 64);
+  const uint32_t step_words = layout.halved ? 32 : 64;
+  const size_t info_at = size_t{pack.n_steps} * step_words;
   const size_t tile_words = info_at + (layout.wgmma ? 0 : sizeof(TileInfo) / 4);
   pack.fragments.assign(pack.tiles.size() * tile_words, 0);
+  const bool fours = pack.four_tiles > 0;
+  std::atomic<bool> fit{true};
   pool_.run(states.numbers.size(), [&](size_t i) {
     for (uint32_t k = 0; k < n_gaussians(states, states.numbers[i]); ++k) {
-      const bool fours = pack.four_tiles > 0;
       const size_t tile = fours ? pack.starts[i / kFour] + k / 2 : pack.starts[i] + k / kTileGaussians;
       const uint32_t column = fours ? 2 * uint32_t(i % kFour) + k % 2 : k % kTileGaussians;
       uint32_t *const words = pack.fragments.data() + tile * tile_words;
-      put_gaussian(
-          states, states.numbers[i], k, layout.halved, &pack.tiles[tile].constants[column], [&](uint32_t at, HalfPairs pair) {
-            if (layout.wgmma) {
-              uint32_t *const core = words + size_t{at / 8} * 32 + column * 4 + at % 8 / 2;
-              core[0] = pair.hi;
-              if (!layout.halved) core[size_t{pack.n_steps} * 32] = pair.lo;
-            } else {
-              put_fragment(words + size_t{at / 16} * 128, column, at % 16, at / 8 + 1 == pack.n_steps && at % 16 < 8, pair);
-            }
-          });
+      const auto put = [&](uint32_t at, HalfPairs pair) {
+        if (layout.wgmma) {
+          uint32_t *const core = words + size_t{at / 8} * 32 + column * 4 + at % 8 / 2;
+          core[0] = pair.hi;
+          if (!layout.halved) core[size_t{pack.n_steps} * 32] = pair.lo;
+        } else {
+          const bool half = at / 8 + 1 == pack.n_steps && at % 16 < 8;
+          put_fragment(words + size_t{at / 16} * 2 * step_words, column, at % 16, half, layout.halved, pair);
+        }
+      };
+      if (!put_gaussian(states, states.numbers[i], k, layout.halved, &pack.tiles[tile].constants[column], put)) fit = false;
     }
   });
+  pack.halved = layout.halved && fit;
   if (layout.wgmma) return pack;
   for (size_t tile = 0; tile < pack.tiles.size(); ++tile) {
     std::memcpy(pack.fragments.data() + tile * tile_words + info_at, &pack.tiles[tile], sizeof(TileInfo));
@@ -259,7 +338,7 @@ TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout 
 }
 
 // A state of up to a block's tiles lies in one block; a larger one begins with a block.
-TensorPack TensorPacker::pack_expanded(const States &states) const {
+TensorPack TensorPacker::pack_expanded(const States &states, bool halved) const {
   TensorPack pack;
   pack.monomials = monomials_of(uint32_t(states.dims.size()));
   pack.n_steps = uint32_t(pack.monomials.size()) / 16;
@@ -276,19 +355,22 @@ TensorPack TensorPacker::pack_expanded(const States &states) const {
   const uint32_t n_blocks = ceil_div(n_tiles, kBlockTiles);
   pack.starts.push_back(n_blocks);
   pack.tiles.assign(size_t{n_blocks} * kBlockTiles, kEmptyTile);
-  const size_t step_words = size_t{kBlockTiles} * 128, block_words = step_words * pack.n_steps;
+  const size_t lane_words = halved ? 64 : 128, step_words = kBlockTiles * lane_words, block_words = step_words * pack.n_steps;
   pack.fragments.assign(n_blocks * block_words, 0);
+  std::atomic<bool> fit{true};
   pool_.run(states.numbers.size(), [&](size_t i) {
     const uint32_t state = states.numbers[i], n = n_gaussians(states, state);
     for (uint32_t k = 0; k < n; ++k) {
       const uint32_t tile = first_tile[i] + k / kTileGaussians, column = k % kTileGaussians;
-      uint32_t *const words = pack.fragments.data() + tile / kBlockTiles * block_words + size_t{tile % kBlockTiles} * 128;
-      put_gaussian(states, state, k, false, &pack.tiles[tile].constants[column], [&](uint32_t at, HalfPairs pair) {
-        put_fragment(words + at / 16 * step_words, column, at % 16, false, pair);
-      });
+      uint32_t *const words = pack.fragments.data() + tile / kBlockTiles * block_words + tile % kBlockTiles * lane_words;
+      const auto put = [&](uint32_t at, HalfPairs pair) {
+        put_fragment(words + at / 16 * step_words, column, at % 16, false, halved, pair);
+      };
+      if (!put_gaussian(states, state, k, halved, &pack.tiles[tile].constants[column], put)) fit = false;
     }
     pack.tiles[first_tile[i] + (n - 1) / kTileGaussians].states[0] = int32_t(state);
   });
+  pack.halved = halved && fit;
   return pack;
 }
 

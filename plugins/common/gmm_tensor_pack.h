@@ -14,8 +14,9 @@ namespace asr {
 // Packed tiles or blocks of tiles, and the indices at which a stretch may begin. A tile of the diagonal kernel in
 // memory has {hi, hi, lo, lo} of 32 lanes for each 16 values of k. Then come {hi, lo} of 32 lanes for a last 8 values,
 // and TileInfo. A block of the expanded kernel: for each step of 16 values of k, each of 8 tiles has {hi, hi, lo, lo}
-// of 32 lanes.
+// of 32 lanes. A halved model has no lo.
 struct TensorPack {
+  bool halved = false;
   uint32_t n_steps = 0;  // steps of 8 values of k (diagonal) or 16 (expanded)
   std::vector<uint32_t> fragments;
   std::vector<TileInfo> tiles;      // for the expanded kernel and for wgmma
@@ -26,9 +27,9 @@ struct TensorPack {
   uint32_t four_tiles = 0;
 };
 
-// Layout of diagonal Gaussians. wgmma: tiles for products of warpgroups: for each 8 values of k, hi of 8 Gaussians, 16 bytes
-// each; then the same of lo; TileInfo apart. Small mixtures of one size lie by fours then. halved, only with wgmma: a halved
-// model, without lo.
+// halved: a model without lo, if its Gaussians stay near enough. wgmma, of diagonal Gaussians: tiles for products of
+// warpgroups: for each 8 values of k, hi of 8 Gaussians, 16 bytes each; then the same of lo; TileInfo apart. Small mixtures of
+// one size lie by fours then.
 struct TensorLayout {
   bool wgmma = false, halved = false;
 };
@@ -55,14 +56,16 @@ class TensorPacker {
   std::vector<uint32_t> monomials_of(uint32_t n_dims) const;
   Expanded expand(const asr_gmm_codebook &codebook, uint32_t gaussian, double log_weight,
                   const std::vector<TensorDim> &dims) const;
-  void halve(Expanded *expanded) const;
+  bool halve(const std::vector<TensorDim> &dims, Expanded *expanded) const;
+  bool stays_definite(const std::vector<TensorDim> &dims, const Expanded &expanded,
+                      const std::vector<double> &differences) const;
   bool fits(uint32_t state, uint32_t stream, const std::vector<TensorDim> &dims) const;
   uint32_t n_gaussians(const States &states, uint32_t state) const;
   template <typename Put>
-  void put_gaussian(const States &states, uint32_t state, uint32_t k, bool halved, float *constant, Put &&put) const;
+  bool put_gaussian(const States &states, uint32_t state, uint32_t k, bool halved, float *constant, Put &&put) const;
   void place_tiles(const States &states, TensorPack *pack, bool by_fours) const;
   TensorPack pack_diagonal(const States &states, const TensorLayout &layout) const;
-  TensorPack pack_expanded(const States &states) const;
+  TensorPack pack_expanded(const States &states, bool halved) const;
 
   const asr_acoustic_view &view_;
   const std::vector<float> &centre_;

@@ -44,7 +44,8 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dim
     stream.full = view.covariance == ASR_COVARIANCE_FULL;
     stream.diagonal_kernel = uses_diagonal_kernel(view.covariance, n_dims);
     stream.wgmma = stream.diagonal_kernel && device.has_wgmma();
-    stream.halved = stream.wgmma && device.halves_models();
+    // The kernel of diagonal Gaussians without wgmma has no halved models.
+    const bool halves = device.halves_models() && (stream.wgmma || !stream.diagonal_kernel);
     const std::vector<GmmDim> dims = packer.dims(j);
     const StreamStates states = packer.states(j, dims, stream.diagonal_kernel ? any_diagonal : any_expanded);
     stream.dims = to_device(dims);
@@ -56,7 +57,7 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dim
     stream.log_weights = to_device(direct.log_weights);
     stream.n_shared_fours = direct.n_shared_fours, stream.first_shared_four = direct.first_shared_four;
     stream.direct = {reinterpret_cast<const float4 *>(stream.fours.data()), stream.dims.data(), n_dims, stream.full};
-    if (!states.tensor.empty()) load_tensor(packer.tensor(j, states, dims, {stream.wgmma, stream.halved}), &stream);
+    if (!states.tensor.empty()) load_tensor(packer.tensor(j, states, dims, {stream.wgmma, halves}), &stream);
   }
 }
 
@@ -67,6 +68,7 @@ void Gmm::load_tensor(const TensorPack &pack, Stream *stream) {
   stream->tiles = to_device(pack.tiles);
   stream->n_tiles = pack.starts.back();
   stream->monomials = to_device(pack.monomials);
+  stream->halved = pack.halved;
   TensorModel &model = stream->tensor;
   model = {reinterpret_cast<const uint4 *>(stream->fragments.data()),
            stream->tiles.data(),
@@ -93,19 +95,20 @@ void Gmm::load_tensor(const TensorPack &pack, Stream *stream) {
 
 // Scores a stream of the models whose mixtures wgmma scores.
 void Gmm::score_together(Device &device, const std::vector<Job> &jobs, size_t stream_number, cudaStream_t stream) {
-  std::vector<DiagonalJob> list;
+  std::vector<DiagonalJob> lists[2];  // of whole models, of halved ones
   for (const Job &job : jobs) {
     const Gmm &gmm = *job.gmm;
     if (stream_number >= gmm.streams_.size()) continue;
     const Stream &s = gmm.streams_[stream_number];
     if (!s.wgmma || s.fragments.size() == 0) continue;
-    list.push_back({&s.tensor,
-                    s.n_tiles,
-                    {job.features->data(), job.scores->data(), job.n_rows, gmm.n_dims_, gmm.n_states_, stream_number > 0}});
+    const GmmRows rows = {job.features->data(), job.scores->data(), job.n_rows, gmm.n_dims_, gmm.n_states_, stream_number > 0};
+    lists[s.halved ? 1 : 0].push_back({&s.tensor, s.n_tiles, rows});
   }
-  for (size_t first = 0; first < list.size(); first += kMostModels) {
-    const auto n = static_cast<uint32_t>(std::min<size_t>(kMostModels, list.size() - first));
-    launch_diagonal_wgmma(list.data() + first, n, device.halves_models(), device.n_multiprocessors(), stream);
+  for (const auto &list : lists) {
+    for (size_t first = 0; first < list.size(); first += kMostModels) {
+      const auto n = static_cast<uint32_t>(std::min<size_t>(kMostModels, list.size() - first));
+      launch_diagonal_wgmma(list.data() + first, n, &list == &lists[1], device.n_multiprocessors(), stream);
+    }
   }
 }
 
@@ -120,7 +123,7 @@ void Gmm::score_alone(const Job &job, size_t stream_number, cudaStream_t stream)
     inverse_scale_.reserve(n_row_tiles * 16);
     const ExpandedRows expanded = {expanded_.data(), inverse_scale_.data()};
     launch_expand(s.tensor, s.monomials.data(), rows, expanded, stream);
-    launch_expanded_tensor(s.tensor, rows, expanded, stream);
+    launch_expanded_tensor(s.tensor, s.halved, rows, expanded, stream);
   }
   if (s.states.size() > 0) {
     launch_direct_states(s.direct, s.states.data(), static_cast<uint32_t>(s.states.size()), rows, stream);

@@ -7,7 +7,8 @@
 namespace asr::ocl {
 extern const KernelSource kernel_gmm_score;
 #ifdef SENONE_WGMMA
-extern const KernelSource kernel_gmm_diagonal_wgmma_4, kernel_gmm_diagonal_wgmma_9, kernel_gmm_diagonal_wgmma_10;
+extern const KernelSource kernel_gmm_diagonal_wgmma_4, kernel_gmm_diagonal_wgmma_9, kernel_gmm_diagonal_wgmma_10,
+    kernel_gmm_diagonal_wgmma_halved_4, kernel_gmm_diagonal_wgmma_halved_9, kernel_gmm_diagonal_wgmma_halved_10;
 #endif
 }  // namespace asr::ocl
 
@@ -17,10 +18,12 @@ namespace {
 constexpr uint32_t kVendorId = 0x10de;  // PCI number of the vendor
 
 #ifdef SENONE_WGMMA
-constexpr std::array<const ocl::KernelSource *, 3> kGmmWgmma = {
-    &ocl::kernel_gmm_diagonal_wgmma_4, &ocl::kernel_gmm_diagonal_wgmma_9, &ocl::kernel_gmm_diagonal_wgmma_10};
+constexpr std::array<const ocl::KernelSource *, 6> kGmmWgmma = {
+    &ocl::kernel_gmm_diagonal_wgmma_4,        &ocl::kernel_gmm_diagonal_wgmma_9,
+    &ocl::kernel_gmm_diagonal_wgmma_10,       &ocl::kernel_gmm_diagonal_wgmma_halved_4,
+    &ocl::kernel_gmm_diagonal_wgmma_halved_9, &ocl::kernel_gmm_diagonal_wgmma_halved_10};
 #else
-constexpr std::array<const ocl::KernelSource *, 3> kGmmWgmma = {};
+constexpr std::array<const ocl::KernelSource *, 6> kGmmWgmma = {};
 #endif
 
 const ocl::Variant &variant() {

@@ -155,6 +155,7 @@ Device::Device(const Variant &variant, uint32_t index, const asr_backend_options
       window_frames_(std::max(1u, options.window_frames)),
       max_rows_(std::max(1u, options.max_lanes) * window_frames_),
       small_rooms_(options.small_rooms),
+      halves_models_(options.model_bits == 16),
       pool_(options.n_threads),
       context_(facts_.id),
       compute_(context_),

@@ -31,20 +31,27 @@ std::string options_of(const TensorTarget &target, uint32_t size) {
 }
 
 constexpr char kDiagonalName[] = "gmm_diagonal_tensor";
-std::string diagonal_options(const TensorTarget &target, uint32_t n_steps, uint32_t tiles, size_t n_models) {
-  return options_of(target, group_size(target)) + format(" -DTILES=%u -DSTEPS=%u -DMODELS=%zu", tiles, n_steps, n_models);
+// Size is for what a kernel is compiled: tiles of 16 rows of a warp, steps of the diagonal kernel, and models without lo.
+struct Size {
+  uint32_t tiles, n_steps;
+  bool halved;
+};
+std::string diagonal_options(const TensorTarget &target, const Size &size, size_t n_models) {
+  return options_of(target, group_size(target)) +
+         format(" -DTILES=%u -DSTEPS=%u -DHALVED=%d -DMODELS=%zu", size.tiles, size.n_steps, size.halved ? 1 : 0, n_models);
 }
-Kernel diagonal_kernel(Device &device, const TensorTarget &target, uint32_t n_steps, uint32_t tiles) {
-  return device.program(kernel_gmm_diagonal_tensor, diagonal_options(target, n_steps, tiles, 1)).kernel(kDiagonalName);
+Kernel diagonal_kernel(Device &device, const TensorTarget &target, const Size &size) {
+  return device.program(kernel_gmm_diagonal_tensor, diagonal_options(target, size, 1)).kernel(kDiagonalName);
 }
 // A driver may find the arguments of several models too many.
-const Kernel *shared_kernel(Device &device, const TensorTarget &target, uint32_t n_steps, uint32_t tiles) {
-  return device.optional_kernel(kernel_gmm_diagonal_tensor, diagonal_options(target, n_steps, tiles, kDiagonalModels),
-                                kDiagonalName, "each model is scored by a launch of its own");
+const Kernel *shared_kernel(Device &device, const TensorTarget &target, const Size &size) {
+  return device.optional_kernel(kernel_gmm_diagonal_tensor, diagonal_options(target, size, kDiagonalModels), kDiagonalName,
+                                "each model is scored by a launch of its own");
 }
 
-Kernel expanded_kernel(Device &device, const TensorTarget &target, uint32_t tiles) {
-  const std::string options = options_of(target, group_size(target)) + format(" -DTILES=%u", tiles);
+Kernel expanded_kernel(Device &device, const TensorTarget &target, const Size &size) {
+  const std::string options =
+      options_of(target, group_size(target)) + format(" -DTILES=%u -DHALVED=%d", size.tiles, size.halved ? 1 : 0);
   if (is_mma(target)) return device.program(kernel_gmm_expanded_tensor, options).kernel("gmm_expanded_tensor");
   return device.program(kernel_gmm_expanded_mfma, options).kernel("gmm_expanded_mfma");
 }
@@ -65,7 +72,7 @@ bool has_mfma(const DeviceFacts &facts) {
 
 bool mfma_is_as_expected(Device &device, const TensorTarget &target) {
   constexpr int kSize = 16;
-  const std::string options = options_of(target, group_size(target)) + " -DTILES=1";
+  const std::string options = options_of(target, group_size(target)) + " -DTILES=1 -DHALVED=0";
   const Kernel probe = device.program(kernel_gmm_expanded_mfma, options).kernel("mfma_probe");
   std::vector<float> product(size_t{kSize} * kSize, 0.0f);
   const DeviceArray<float> on_device(device.context(), product);
@@ -88,7 +95,7 @@ std::optional<TensorTarget> tensor_target(Device &device, asr_covariance covaria
   try {
     if (cores == MatrixCores::kNvidia && device.facts().nvidia_capability >= kLeastCapability) {
       const TensorTarget target = {TensorKind::kMma, kTensorWarps};
-      diagonal_kernel(device, target, diagonal_steps(1), 1);
+      diagonal_kernel(device, target, {1, diagonal_steps(1), false});
       return target;
     }
     if (cores == MatrixCores::kCdna && has_mfma(device.facts()) && covariance == ASR_COVARIANCE_FULL) {
@@ -103,13 +110,14 @@ std::optional<TensorTarget> tensor_target(Device &device, asr_covariance covaria
 GmmTensor::GmmTensor(Device &device, const TensorTarget &target, const asr_acoustic_view &view, const TensorPacker &packer,
                      uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims)
     : GmmTensor(device, target, uses_diagonal_kernel(view.covariance, static_cast<uint32_t>(dims.size())),
-                packer.pack(stream, states, dims, {}), dims) {}
+                packer.pack(stream, states, dims, {false, device.halves_models()}), dims) {}
 
 GmmTensor::GmmTensor(Device &device, const TensorTarget &target, bool diagonal, const TensorPack &pack,
                      const std::vector<TensorDim> &dims)
     : device_(device),
       target_(target),
       diagonal_(diagonal),
+      halved_(pack.halved),
       n_dims_(static_cast<uint32_t>(dims.size())),
       n_steps_(pack.n_steps),
       n_tiles_(diagonal ? pack.starts.back() : 0),
@@ -127,7 +135,7 @@ GmmTensor::GmmTensor(Device &device, const TensorTarget &target, bool diagonal, 
   if (!is_plain(target)) {  // now, not while streams wait
     for (const uint32_t tiles : {1u, 2u}) {
       kernel_of(tiles);
-      if (diagonal) shared_kernel(device, target, n_steps_, tiles);
+      if (diagonal) shared_kernel(device, target, {tiles, n_steps_, halved_});
     }
   }
   if (!diagonal) expand_.emplace(expand_kernel(device, target, n_dims_));
@@ -137,7 +145,8 @@ GmmTensor::GmmTensor(Device &device, const TensorTarget &target, bool diagonal, 
 const Kernel &GmmTensor::kernel_of(uint32_t tiles) {
   const auto found = kernels_.find(tiles);
   if (found != kernels_.end()) return found->second;
-  Kernel made = diagonal_ ? diagonal_kernel(device_, target_, n_steps_, tiles) : expanded_kernel(device_, target_, tiles);
+  const Size size = {tiles, n_steps_, halved_};
+  Kernel made = diagonal_ ? diagonal_kernel(device_, target_, size) : expanded_kernel(device_, target_, size);
   return kernels_.emplace(tiles, std::move(made)).first->second;
 }
 
@@ -165,11 +174,12 @@ void GmmTensor::score_expanded(const Job &job) {
   device_.launch(kernel, {n_groups, ceil_div(job.n_rows, shape.warps * shape.tiles_of_16_rows * 16)}, {group_size(target_)});
 }
 
-// Jobs have the same number of steps and the same shape.
+// Jobs have the same number of steps and the same shape, and are halved or not.
 void GmmTensor::score_diagonal(Device &device, const Job *jobs, size_t n_jobs) {
   GmmTensor &first = *jobs[0].model;
   const uint32_t tiles = first.shape_of(jobs[0].n_rows).tiles_of_16_rows;
-  const Kernel *const shared = n_jobs > 1 ? shared_kernel(device, first.target_, first.n_steps_, tiles) : nullptr;
+  const Kernel *const shared =
+      n_jobs > 1 ? shared_kernel(device, first.target_, {tiles, first.n_steps_, first.halved_}) : nullptr;
   if (shared != nullptr) return launch_diagonal(device, *shared, jobs, n_jobs);
   for (size_t i = 0; i < n_jobs; ++i) launch_diagonal(device, jobs[i].model->kernel_of(tiles), jobs + i, 1);
 }
@@ -216,17 +226,17 @@ void GmmTensor::launch_diagonal(Device &device, const Kernel &kernel, const Job 
 void GmmTensor::score(Device &device, const std::vector<Job> &jobs) {
   // By what kernels are compiled for, and whether warps share a stretch. Such models have a launch each: stretches of
   // several models at once are too long for the L1 cache once warps drift apart.
-  std::map<std::tuple<uint32_t, uint32_t, bool>, std::vector<Job>> diagonal;
+  std::map<std::tuple<uint32_t, bool, uint32_t, bool>, std::vector<Job>> diagonal;
   for (const Job &job : jobs) {
     const TensorShape shape = job.model->shape_of(job.n_rows);
     if (job.model->diagonal_) {
-      diagonal[{job.model->n_steps_, shape.tiles_of_16_rows, shape.warps > 1}].push_back(job);
+      diagonal[{job.model->n_steps_, job.model->halved_, shape.tiles_of_16_rows, shape.warps > 1}].push_back(job);
     } else {
       job.model->score_expanded(job);
     }
   }
   for (const auto &[kind, list] : diagonal) {
-    const size_t most = std::get<2>(kind) ? 1 : size_t{kDiagonalModels};
+    const size_t most = std::get<3>(kind) ? 1 : size_t{kDiagonalModels};
     for (size_t i = 0; i < list.size(); i += most) {
       score_diagonal(device, list.data() + i, std::min(most, list.size() - i));
     }

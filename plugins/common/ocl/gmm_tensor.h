@@ -63,7 +63,7 @@ class GmmTensor {
 
   Device &device_;
   const TensorTarget target_;
-  const bool diagonal_;
+  const bool diagonal_, halved_;
   const uint32_t n_dims_, n_steps_, n_tiles_;
   DeviceArray<TensorDim> dims_;
   DeviceArray<uint32_t> fragments_, monomials_;

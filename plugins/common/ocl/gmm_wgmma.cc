@@ -16,30 +16,31 @@ constexpr uint64_t kLastingBytes = uint64_t{48} << 20;  // second-level cache
 
 uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
-const KernelSource *source_of(const Device &device, uint32_t n_steps) {
-  return device.variant().gmm_wgmma[n_steps == 4 ? 0 : n_steps == 9 ? 1 : 2];
+const KernelSource *source_of(const Device &device, uint32_t n_steps, bool halved) {
+  return device.variant().gmm_wgmma[(n_steps == 4 ? 0 : n_steps == 9 ? 1 : 2) + (halved ? 3 : 0)];
 }
 
 }  // namespace
 
 bool GmmWgmma::serves(Device &device, asr_covariance covariance, uint32_t n_dims) {
   if (device.facts().nvidia_capability != kCapability || !uses_diagonal_kernel(covariance, n_dims)) return false;
-  const KernelSource *const source = source_of(device, diagonal_steps(n_dims));
+  const KernelSource *const source = source_of(device, diagonal_steps(n_dims), device.halves_models());
   return source != nullptr && device.optional_kernel(*source, "", "gmm_diagonal_wgmma_1", "mma is used for wgmma") != nullptr;
 }
 
 GmmWgmma::GmmWgmma(Device &device, const TensorPacker &packer, uint32_t stream, const std::vector<uint32_t> &states,
                    const std::vector<TensorDim> &dims)
-    : GmmWgmma(device, packer.pack(stream, states, dims, {true, false}), dims) {}
+    : GmmWgmma(device, packer.pack(stream, states, dims, {true, device.halves_models()}), dims) {}
 
 GmmWgmma::GmmWgmma(Device &device, const TensorPack &pack, const std::vector<TensorDim> &dims)
     : n_steps_(pack.n_steps),
       four_tiles_(pack.four_tiles),
+      halved_(pack.halved),
       dims_(device.context(), dims),
       fragments_(device.context(), pack.fragments),
       infos_(device.context(), pack.tiles),
       begins_(device.context(), state_begins(pack.starts)) {
-  const Program &program = device.program(*source_of(device, n_steps_));
+  const Program &program = device.program(*source_of(device, n_steps_, halved_));
   for (const char *const name :
        {"gmm_diagonal_wgmma_1", "gmm_diagonal_wgmma_1_models", "gmm_diagonal_wgmma_2", "gmm_diagonal_wgmma_2_models"}) {
     kernels_.push_back(program.kernel(name));
@@ -59,7 +60,7 @@ void GmmWgmma::launch(Device &device, uint32_t n_warpgroups, const Job *jobs, si
     parts.push_back({job.n_rows, job.n_features, job.n_states, job.add, static_cast<uint32_t>(job.model->dims_.size()), n_tiles,
                      0, 0, job.model->four_tiles_, 0});
     work.push_back(n_tiles);
-    n_bytes += uint64_t{n_tiles} * job.model->n_steps_ * 256;
+    n_bytes += uint64_t{n_tiles} * job.model->n_steps_ * (job.model->halved_ ? 128 : 256);
   }
   // Several row blocks read a stretch together, so that most find it in the second-level cache.
   const uint32_t n_resident = device.facts().n_compute_units * kResident / n_warpgroups;
@@ -88,10 +89,11 @@ void GmmWgmma::launch(Device &device, uint32_t n_warpgroups, const Job *jobs, si
 }
 
 void GmmWgmma::score(Device &device, const std::vector<Job> &jobs) {
-  std::map<std::array<uint32_t, 3>, std::vector<Job>> launches;  // by steps, warpgroups and row blocks
+  std::map<std::array<uint32_t, 3>, std::vector<Job>> launches;  // by kernels, warpgroups and row blocks
   for (const Job &job : jobs) {
     const uint32_t n_warpgroups = job.n_rows <= kWarpgroupRows ? 1 : 2;
-    launches[{job.model->n_steps_, n_warpgroups, ceil_div(job.n_rows, n_warpgroups * kWarpgroupRows)}].push_back(job);
+    const uint32_t kernels = 2 * job.model->n_steps_ + (job.model->halved_ ? 1 : 0);
+    launches[{kernels, n_warpgroups, ceil_div(job.n_rows, n_warpgroups * kWarpgroupRows)}].push_back(job);
   }
   for (const auto &[key, list] : launches) {
     for (size_t i = 0; i < list.size(); i += kDiagonalModels) {

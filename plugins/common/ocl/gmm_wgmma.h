@@ -28,6 +28,7 @@ class GmmWgmma {
   static void launch(Device &device, uint32_t n_warpgroups, const Job *jobs, size_t n_jobs);
 
   const uint32_t n_steps_, four_tiles_;
+  const bool halved_;
   DeviceArray<TensorDim> dims_;
   DeviceArray<uint32_t> fragments_;
   DeviceArray<TileInfo> infos_;

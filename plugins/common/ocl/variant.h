@@ -50,7 +50,8 @@ struct Variant {
   uint32_t mfcc_points;  // complex numbers of the transforms of a work-group, 4096 at least for windows of 8192 samples
   bool mfcc_in_registers = false;  // usual windows are transformed in the registers of 16 work-items (mfcc_plan.h)
   MatrixCores matrix_cores = MatrixCores::kNone;
-  std::array<const KernelSource *, 3> gmm_wgmma{};  // by steps: 4, 9, 10 (gmm_wgmma.h); nullptr without nvcc
+  // By steps: 4, 9, 10, and then the same of halved models (gmm_wgmma.h); nullptr without nvcc.
+  std::array<const KernelSource *, 6> gmm_wgmma{};
 };
 
 }  // namespace asr::ocl

@@ -89,7 +89,8 @@ struct ExpandedRows {
 };
 void launch_expand(const TensorModel &model, const uint32_t *monomials, const GmmRows &rows, const ExpandedRows &expanded,
                    cudaStream_t stream);
-void launch_expanded_tensor(const TensorModel &model, const GmmRows &rows, const ExpandedRows &expanded, cudaStream_t stream);
+void launch_expanded_tensor(const TensorModel &model, bool halved, const GmmRows &rows, const ExpandedRows &expanded,
+                            cudaStream_t stream);
 
 // Return the most shared memory that a block asks for; prepare_* allows the kernels to have it.
 size_t diagonal_tensor_shared_bytes();

@@ -20,7 +20,9 @@ namespace asr::cuda {
 namespace {
 
 constexpr uint32_t kWarp = 32, kThreads = kTensorWarps * kWarp, kStageSteps = 2;
-constexpr uint32_t kStepBytes = kBlockTiles * 512;     // a block's Gaussians in a step
+__host__ __device__ constexpr uint32_t step_bytes_of(bool halved) {  // a block's Gaussians in a step
+  return kBlockTiles * (halved ? 256 : 512);
+}
 constexpr uint32_t kRowStepBytes = 4 * kRowStepWords;  // 16 rows in a step
 
 // Stages of a group's ring: as many as fit shared memory.
@@ -73,7 +75,7 @@ __global__ void __launch_bounds__(kThreads)
 
 // ---- scores ------------------------------------------------------------------------------------------------------------
 
-template <int kTiles>
+template <int kTiles, bool kHalved>
 struct BlockSums {
   float main[kBlockTiles][kTiles][4], small[kBlockTiles][kTiles][4];
 
@@ -101,18 +103,28 @@ struct BlockSums {
     // Four tiles at a time, so that no product waits for the one before it.
 #pragma unroll
     for (int first = 0; first < int(kBlockTiles); first += 4) {
-      uint4 b[4];
+      uint2 b_hi[4], b_lo[4];
 #pragma unroll
-      for (int n = 0; n < 4; ++n) b[n] = reinterpret_cast<const uint4 *>(gaussians)[(first + n) * kWarp + lane];
+      for (int n = 0; n < 4; ++n) {
+        const uint32_t at = (first + n) * kWarp + lane;
+        if constexpr (kHalved) {
+          b_hi[n] = reinterpret_cast<const uint2 *>(gaussians)[at];
+        } else {
+          const uint4 b = reinterpret_cast<const uint4 *>(gaussians)[at];
+          b_hi[n] = {b.x, b.y}, b_lo[n] = {b.z, b.w};
+        }
+      }
+      if constexpr (!kHalved) {
+#pragma unroll
+        for (int i = 0; i < 4 * kTiles; ++i)
+          multiply(small[first + i / kTiles][i % kTiles], hi[i % kTiles], b_lo[i / kTiles].x, b_lo[i / kTiles].y);
+      }
 #pragma unroll
       for (int i = 0; i < 4 * kTiles; ++i)
-        multiply(small[first + i / kTiles][i % kTiles], hi[i % kTiles], b[i / kTiles].z, b[i / kTiles].w);
+        multiply(main[first + i / kTiles][i % kTiles], hi[i % kTiles], b_hi[i / kTiles].x, b_hi[i / kTiles].y);
 #pragma unroll
       for (int i = 0; i < 4 * kTiles; ++i)
-        multiply(main[first + i / kTiles][i % kTiles], hi[i % kTiles], b[i / kTiles].x, b[i / kTiles].y);
-#pragma unroll
-      for (int i = 0; i < 4 * kTiles; ++i)
-        multiply(small[first + i / kTiles][i % kTiles], lo[i % kTiles], b[i / kTiles].x, b[i / kTiles].y);
+        multiply(small[first + i / kTiles][i % kTiles], lo[i % kTiles], b_hi[i / kTiles].x, b_hi[i / kTiles].y);
     }
   }
   // Returns the sums of a tile, added up in place.
@@ -126,9 +138,10 @@ struct BlockSums {
   }
 };
 
-template <int kTiles>
+template <int kTiles, bool kHalved>
 __global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorModel model, const uint32_t *stretches,
                                                                       uint32_t n_warps, GmmRows rows, ExpandedRows expanded) {
+  constexpr uint32_t kStepBytes = step_bytes_of(kHalved);
   extern __shared__ __align__(16) unsigned char memory[];
   const uint32_t lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, group = warp / n_warps;
   const uint32_t number = group * gridDim.x + blockIdx.x, warp_of_group = warp % n_warps;
@@ -153,7 +166,9 @@ __global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorMode
       uint4 *to = reinterpret_cast<uint4 *>(ring + fetch_slot * stage_bytes);
 #pragma unroll
       for (uint32_t s = 0; s < kStageSteps; ++s, to += step_bytes / 16) {
-        for (uint32_t i = 0; i < kStepBytes / 16; i += n_warps * kWarp) copy_16(to + thread_of_group + i, gaussians_from + i);
+        for (uint32_t i = 0; i < kStepBytes / 16; i += n_warps * kWarp) {
+          if (thread_of_group + i < kStepBytes / 16) copy_16(to + thread_of_group + i, gaussians_from + i);
+        }
         gaussians_from += kStepBytes / 16;
         uint4 *const own = to + kStepBytes / 16 + warp_of_group * kTiles * (kRowStepBytes / 16) + lane;
 #pragma unroll
@@ -182,7 +197,7 @@ __global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorMode
   }
   RowLogSums<kTiles> mixture;
   mixture.clear();
-  BlockSums<kTiles> sums;
+  BlockSums<kTiles, kHalved> sums;
   sums.clear();
   uint32_t step = 0, slot = 0, block = begin;
   for (uint32_t stage = 0; stage < n_stages; ++stage) {
@@ -210,10 +225,15 @@ __global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorMode
   }
 }
 
-size_t shared_bytes_of(const TensorShape &shape) {
+size_t shared_bytes_of(const TensorShape &shape, bool halved) {
   const uint32_t n_groups = kTensorWarps / shape.warps;
   return size_t{n_groups} * ring_stages(shape.warps) * kStageSteps *
-         (kStepBytes + shape.warps * shape.tiles_of_16_rows * kRowStepBytes);
+         (step_bytes_of(halved) + shape.warps * shape.tiles_of_16_rows * kRowStepBytes);
+}
+
+auto kernel_of(uint32_t tiles_of_16_rows, bool halved) {
+  if (halved) return tiles_of_16_rows == 1 ? expanded_tensor_kernel<1, true> : expanded_tensor_kernel<2, true>;
+  return tiles_of_16_rows == 1 ? expanded_tensor_kernel<1, false> : expanded_tensor_kernel<2, false>;
 }
 
 }  // namespace
@@ -225,23 +245,28 @@ void launch_expand(const TensorModel &model, const uint32_t *monomials, const Gm
   expand_kernel<<<grid, kThreads, shared_bytes, stream>>>(model, monomials, rows, expanded);
 }
 
-void launch_expanded_tensor(const TensorModel &model, const GmmRows &rows, const ExpandedRows &expanded, cudaStream_t stream) {
+void launch_expanded_tensor(const TensorModel &model, bool halved, const GmmRows &rows, const ExpandedRows &expanded,
+                            cudaStream_t stream) {
   const TensorShape shape = tensor_shape(rows.n_rows);
   const uint32_t index = shape_index(shape), n_groups = kTensorWarps / shape.warps;
   const uint32_t block_rows = shape.warps * shape.tiles_of_16_rows * 16;
   const dim3 grid(model.n_stretches[index] / n_groups, (rows.n_rows + block_rows - 1) / block_rows);
-  const auto kernel = shape.tiles_of_16_rows == 1 ? expanded_tensor_kernel<1> : expanded_tensor_kernel<2>;
-  kernel<<<grid, kThreads, shared_bytes_of(shape), stream>>>(model, model.stretches[index], shape.warps, rows, expanded);
+  kernel_of(shape.tiles_of_16_rows, halved)<<<grid, kThreads, shared_bytes_of(shape, halved), stream>>>(
+      model, model.stretches[index], shape.warps, rows, expanded);
 }
 
-size_t expanded_tensor_shared_bytes() { return std::max(shared_bytes_of({1, 2}), shared_bytes_of({2, 2})); }
+size_t expanded_tensor_shared_bytes() { return std::max(shared_bytes_of({1, 2}, false), shared_bytes_of({2, 2}, false)); }
 
 cudaError_t prepare_expanded_tensor() {
   const auto bytes = static_cast<int>(expanded_tensor_shared_bytes());
-  const cudaError_t status =
-      cudaFuncSetAttribute(expanded_tensor_kernel<1>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  if (status != cudaSuccess) return status;
-  return cudaFuncSetAttribute(expanded_tensor_kernel<2>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  cudaError_t status = cudaSuccess;
+  for (const uint32_t tiles : {1u, 2u}) {
+    for (const bool halved : {false, true}) {
+      if (status != cudaSuccess) return status;
+      status = cudaFuncSetAttribute(kernel_of(tiles, halved), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    }
+  }
+  return status;
 }
 
 }  // namespace asr::cuda

@@ -5,7 +5,7 @@
 // OpenCL gives a work-group 48 KiB of local memory, which hold two stages of 8 tiles. So a multiprocessor has four
 // work-groups of one warpgroup, or two of two warpgroups that share a ring, where CUDA has one of four. Two warpgroups
 // share because filling a ring costs local memory's bandwidth, too: 64 rows read what is filled 1.5 times.
-//   -D STEPS=4, 9 or 10: steps of 8 values of k
+//   -D STEPS=4, 9 or 10: steps of 8 values of k, HALVED=0 or 1: models without lo
 #include "plugins/cuda/kernels/diagonal_wgmma.cuh"
 
 namespace {
@@ -17,7 +17,7 @@ constexpr uint32_t kResident = 4;           // warpgroups of a multiprocessor
 constexpr uint32_t kLocalBytes = 48 << 10;
 
 template <uint32_t kGroups, bool kFours>
-using LocalRing = Ring<STEPS, false, kFours, kFewProductTiles, kGroups, kLocalBytes>;
+using LocalRing = Ring<STEPS, HALVED != 0, kFours, kFewProductTiles, kGroups, kLocalBytes>;
 
 static_assert(kDiagonalModels == 12);  // as listed below
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -40,8 +41,9 @@ class TensorPackTest : public testing::Test {
 
   // The base-2 score of one column of a tile.
   double column_score(const TensorPack &pack, size_t tile, uint32_t column, const float *features) const {
-    const uint32_t *const words = pack.fragments.data() + tile * pack.n_steps * 64;
+    const uint32_t *const words = pack.fragments.data() + tile * pack.n_steps * (pack.halved ? 32 : 64);
     const auto weight = [&](size_t k, size_t lo) {
+      if (pack.halved && lo == 1) return 0.0;
       const uint32_t pair = words[lo * pack.n_steps * 32 + k / 8 * 32 + column * 4 + k % 8 / 2];
       return double(half_value(uint16_t(k % 2 == 0 ? pair : pair >> 16)));
     };
@@ -79,7 +81,8 @@ class TensorPackTest : public testing::Test {
     EXPECT_EQ(found.size(), states.size());
     for (const uint32_t state : states) {
       ASSERT_EQ(found.count(state), 1u) << "state " << state;
-      ASSERT_NEAR(found.at(state), reference::log_likelihood(*view_->get(), state, features.data()), 2e-3) << "state " << state;
+      const double expected = reference::log_likelihood(*view_->get(), state, features.data());
+      ASSERT_NEAR(found.at(state), expected, pack.halved ? 0.02 + 1e-3 * std::abs(expected) : 2e-3) << "state " << state;
     }
   }
 
@@ -125,6 +128,33 @@ TEST_F(TensorPackTest, MixturesOfManySizesLieOneByOne) {
     EXPECT_EQ(packed.four_tiles, 0u);
     EXPECT_EQ(packed.starts.size(), 41u);
     expect_scores(packed, every(40));
+  }
+}
+
+TEST_F(TensorPackTest, HalvedModelsHaveNoLo) {
+  set_model(6, 9, 16);
+  const TensorPack whole = pack(every(6)), halved = pack(every(6), {true, true});
+  EXPECT_TRUE(halved.halved);
+  EXPECT_EQ(2 * halved.fragments.size(), whole.fragments.size());
+  expect_scores(halved, every(6));
+}
+
+// A full Gaussian that is far longer than wide would lose its shape in halves, so the model stays whole.
+TEST_F(TensorPackTest, LongGaussiansAreNotHalved) {
+  for (const double correlation : {0.5, 0.99999}) {
+    options_.covariance = ASR_COVARIANCE_FULL;
+    set_model(3, 1, 1);
+    const size_t n = options_.stream_dims[0];
+    for (size_t first = 0; first < model_.precisions.size(); first += n * (n + 1) / 2) {
+      float *const precision = model_.precisions.data() + first;  // [i (i + 1) / 2 + j]
+      std::fill_n(precision, n * (n + 1) / 2, 0.0f);
+      for (size_t i = 0; i < n; ++i) precision[i * (i + 1) / 2 + i] = 1;
+      precision[1] = float(correlation);
+    }
+    view_.emplace(model_);
+    const TensorPack whole = pack(every(3), {}), halved = pack(every(3), {false, true});
+    EXPECT_EQ(halved.halved, correlation == 0.5);
+    EXPECT_EQ(halved.fragments.size(), whole.fragments.size() / (halved.halved ? 2 : 1));
   }
 }
 

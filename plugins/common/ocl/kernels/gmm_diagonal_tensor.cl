@@ -8,12 +8,14 @@
 // a state. n_warps warps with different rows share a stretch of tiles, which the first of them brings into the L1
 // cache. No local memory, no barriers. Up to MODELS models share a launch, in which each has work-groups of its own.
 // Floors as in the CUDA back end's kernel of this name: 5000 x 256 x 36, 8 rows: 87 us (memory); 256: 225 us (mma).
-//   -D MODELS=1 or 12, STEPS=4, 9 or 10: steps of 8 values of k, GROUP_SIZE=..., TILES=..., TENSOR_PTX=...
+//   -D MODELS=1 or 12, STEPS=4, 9 or 10: steps of 8 values of k, GROUP_SIZE=..., TILES=..., TENSOR_PTX=..., HALVED=0 or 1: models
+//   without lo
 #include "plugins/common/ocl/kernels/tensor.h"
 
 #define PAIRS (STEPS / 2)
 #define HAS_LAST (STEPS % 2)
-#define TILE_WORDS (STEPS * 64 + 12)
+#define INFO_AT (STEPS * LANE_WORDS * WARP / 2)
+#define TILE_WORDS (INFO_AT + 12)
 
 // phi of a warp's rows in mma's layout; k = 2 d is x_d and 2 d + 1 is x_d^2.
 typedef struct RowFragments {
@@ -24,8 +26,8 @@ typedef struct RowFragments {
 
 // A lane's part of a tile.
 typedef struct Tile {
-  uint4 pairs[PAIRS];
-  uint2 last;
+  Fragment pairs[PAIRS];
+  HalfFragment last;
   float2 constants;
   int state;
 } Tile;
@@ -57,12 +59,12 @@ static inline void load_row(Shown shown, RowFragments *rows, uint t, uint half_t
 static inline Tile load_tile(__global const uint *words) {
   const uint lane = warp_lane();
   Tile tile;
-  UNROLL for (uint p = 0; p < PAIRS; ++p) tile.pairs[p] = ((__global const uint4 *)words)[p * WARP + lane];
+  UNROLL for (uint p = 0; p < PAIRS; ++p) tile.pairs[p] = ((__global const Fragment *)words)[p * WARP + lane];
 #if HAS_LAST
-  tile.last = ((__global const uint2 *)(words + PAIRS * 128))[lane];
+  tile.last = ((__global const HalfFragment *)(words + PAIRS * LANE_WORDS * WARP))[lane];
 #endif
-  tile.constants = ((__global const float2 *)(words + STEPS * 64))[lane % 4];
-  tile.state = (int)words[STEPS * 64 + 8];
+  tile.constants = ((__global const float2 *)(words + INFO_AT))[lane % 4];
+  tile.state = (int)words[INFO_AT + 8];
   return tile;
 }
 
@@ -71,10 +73,15 @@ static inline void score_tile(Shown shown, const Tile *tile, const RowFragments 
   float d[TILES * 4];
   UNROLL for (uint i = 0; i < TILES * 4; ++i) d[i] = 0;
   UNROLL for (uint p = 0; p < PAIRS; ++p) {
+#if !HALVED
     UNROLL for (uint t = 0; t < TILES; ++t) multiply(shown, d + 4 * t, rows->hi[t][p], tile->pairs[p].z, tile->pairs[p].w);
+#endif
     UNROLL for (uint t = 0; t < TILES; ++t) multiply(shown, d + 4 * t, rows->lo[t][p], tile->pairs[p].x, tile->pairs[p].y);
   }
-#if HAS_LAST
+#if HAS_LAST && HALVED
+  UNROLL for (uint t = 0; t < TILES; ++t) multiply_half(shown, d + 4 * t, rows->last_lo[t], tile->last);
+  UNROLL for (uint t = 0; t < TILES; ++t) multiply_half(shown, d + 4 * t, rows->last_hi[t], tile->last);
+#elif HAS_LAST
   UNROLL for (uint t = 0; t < TILES; ++t) {  // hi lo and lo hi of 8 values of k make one product of 16
     const uint both[4] = {rows->last_hi[t][0], rows->last_hi[t][1], rows->last_lo[t][0], rows->last_lo[t][1]};
     multiply(shown, d + 4 * t, both, tile->last.y, tile->last.x);

@@ -11,14 +11,14 @@
 // local memory, no barriers. Floor: 3 K multiply-adds a Gaussian and row, K = 704 for D = 36, in fp16 at 4 (MI200) to 8
 // times (MI300) the rate of FP32. FP32 needs 702, so this is 1.3 to 2.7 times as fast at best. Diagonal models would
 // gain nothing on MI200 and stay in FP32.
-//   -D GROUP_SIZE=..., TILES=..., TENSOR_MFMA=1, or 0 for the same in plain OpenCL C, a wave a group, for tests
+//   -D GROUP_SIZE=..., TILES=..., HALVED=0 or 1: a model without lo, TENSOR_MFMA=1, or 0 for the same in plain OpenCL C, a wave a group, for tests
 #include "plugins/common/kernels/gmm_tensor_types.h"
 #include "plugins/common/ocl/kernels/mixture.h"
 #include "plugins/common/ocl/kernels/tensor_halves.h"
 
 #define WAVE 64u
 #define PAIRS (kBlockTiles / 2)  // pairs of tiles
-#define STEP_WORDS (kBlockTiles * 128u)
+#define STEP_WORDS (kBlockTiles * LANE_WORDS * 32u)
 
 static inline uint wave_lane(void) { return get_local_id(0) % WAVE; }
 
@@ -90,7 +90,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfma_probe
 // A lane's part of 16 values of k: hi and lo of its row in each tile, and of its Gaussian in each pair of tiles.
 typedef struct Step {
   uint2 row_hi[TILES], row_lo[TILES];
-  uint4 gaussians[PAIRS];
+  Fragment gaussians[PAIRS];
 } Step;
 
 static inline Step load_step(__global const uint *gaussians, __global const uint *fragments, uint first_tile, uint n_row_tiles,
@@ -104,16 +104,18 @@ static inline Step load_step(__global const uint *gaussians, __global const uint
     step.row_hi[t] = half_tile == 0 ? hi.xz : hi.yw;
     step.row_lo[t] = half_tile == 0 ? lo.xz : lo.yw;
   }
-  __global const uint4 *const lanes = (__global const uint4 *)(gaussians + ((size_t)block * n_steps + number) * STEP_WORDS);
-  UNROLL for (uint p = 0; p < PAIRS; ++p) step.gaussians[p] = lanes[(2 * p + half_tile) * 32 + lane];
+  __global const Fragment *const of_step = (__global const Fragment *)(gaussians + ((size_t)block * n_steps + number) * STEP_WORDS);
+  UNROLL for (uint p = 0; p < PAIRS; ++p) step.gaussians[p] = of_step[(2 * p + half_tile) * 32 + lane];
   return step;
 }
 
 // Small products are summed apart, so that the large sum is rounded a third as often.
 static inline void add_products(Shown shown, float4 (*main_sums)[TILES], float4 (*small_sums)[TILES], const Step *step) {
+#if !HALVED
   UNROLL for (uint i = 0; i < PAIRS * TILES; ++i) {
     multiply(shown, &small_sums[i / TILES][i % TILES], step->row_hi[i % TILES], step->gaussians[i / TILES].zw);
   }
+#endif
   UNROLL for (uint i = 0; i < PAIRS * TILES; ++i) {
     multiply(shown, &main_sums[i / TILES][i % TILES], step->row_hi[i % TILES], step->gaussians[i / TILES].xy);
   }

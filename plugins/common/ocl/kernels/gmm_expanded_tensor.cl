@@ -9,18 +9,18 @@
 // third as often. n_warps warps with different rows share a stretch of blocks, which the first of them brings into the
 // L1 cache. No local memory, no barriers. Floors for 5000 x 16 Gaussians, D = 36, as in the CUDA back end's kernel: 52
 // us (memory), for 256 rows 137 us (mma).
-//   -D GROUP_SIZE=..., TILES=..., TENSOR_PTX=...
+//   -D GROUP_SIZE=..., TILES=..., TENSOR_PTX=..., HALVED=0 or 1: a model without lo, half the bytes
 #include "plugins/common/ocl/kernels/tensor.h"
 
 #define HALF_TILES (kBlockTiles / 2)
-#define HALF_STEP_WORDS (HALF_TILES * 128u)
+#define HALF_STEP_WORDS (HALF_TILES * LANE_WORDS * WARP)
 
 // A lane's part of 16 values of k: of the warp's rows, and of half of a block's Gaussians.
 typedef struct RowStep {
   uint hi[TILES][4], lo[TILES][4];
 } RowStep;
 typedef struct HalfStep {
-  uint4 tiles[HALF_TILES];
+  Fragment tiles[HALF_TILES];
 } HalfStep;
 
 static inline RowStep load_rows(__global const uint *fragments, uint first_tile, uint n_tiles, uint n_steps, uint step) {
@@ -36,7 +36,7 @@ static inline RowStep load_rows(__global const uint *fragments, uint first_tile,
 }
 
 static inline HalfStep load_half(__global const uint *gaussians, size_t number) {
-  __global const uint4 *const lanes = (__global const uint4 *)(gaussians + number * HALF_STEP_WORDS);
+  __global const Fragment *const lanes = (__global const Fragment *)(gaussians + number * HALF_STEP_WORDS);
   HalfStep half_step;
   UNROLL for (uint n = 0; n < HALF_TILES; ++n) half_step.tiles[n] = lanes[n * WARP + warp_lane()];
   return half_step;
@@ -44,9 +44,11 @@ static inline HalfStep load_half(__global const uint *gaussians, size_t number) 
 
 // Sums [HALF_TILES][TILES][4]; kinds of products one after the other, so that none waits for the one before it.
 static inline void add_products(Shown shown, float *main_sums, float *small_sums, const HalfStep *b, const RowStep *a) {
+#if !HALVED
   UNROLL for (uint i = 0; i < HALF_TILES * TILES; ++i) {
     multiply(shown, small_sums + 4 * i, a->hi[i % TILES], b->tiles[i / TILES].z, b->tiles[i / TILES].w);
   }
+#endif
   UNROLL for (uint i = 0; i < HALF_TILES * TILES; ++i) {
     multiply(shown, main_sums + 4 * i, a->hi[i % TILES], b->tiles[i / TILES].x, b->tiles[i / TILES].y);
   }

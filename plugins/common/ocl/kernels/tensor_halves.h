@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits numbers into sums of two fp16 halves for the rows of tensor cores. Halves are in the lower 16 bits of a number.
-//   -D TENSOR_PTX=1 where PTX has an instruction for them
+//   -D TENSOR_PTX=1 where PTX has an instruction for them; HALVED=1: models without lo
+
+// A lane's words of a model: {hi, hi, lo, lo} of 16 values of k, {hi, lo} of 8.
+#if HALVED
+#define LANE_WORDS 2u
+typedef uint2 Fragment;
+typedef uint HalfFragment;
+#else
+#define LANE_WORDS 4u
+typedef uint4 Fragment;
+typedef uint2 HalfFragment;
+#endif
 
 #if TENSOR_PTX
 static inline uint half_bits(float v) {
