@@ -39,6 +39,14 @@ struct PackedGaussian {
 PackedGaussian pack_gaussian(const asr_acoustic_view &view, const asr_gmm_codebook &codebook, uint32_t gaussian,
                              const std::vector<float> &centre);
 
+constexpr double kFactorScale = 0.84932180028801904;  // sqrt(log2 e / 2): turns a factor into one of base-2 scores
+
+// Rounds the factors of a Gaussian, times kFactorScale, to fp16 numbers, and makes its offsets again from them and its mean, so
+// that the mean does not move. Returns false if the numbers leave the range of fp16, or offsets are so large that they lose
+// what 16 bits may cost (asr_backend_options.model_bits).
+bool halve_gaussian(const asr_acoustic_view &view, const asr_gmm_codebook &codebook, uint32_t gaussian,
+                    const std::vector<float> &centre, PackedGaussian *packed);
+
 // Returns items in blocks of n_lanes of similar size (000_..., section IV-B). They are sorted by size, items of equal size in
 // their order, so that padding every block to its largest item wastes little. The last block may be short.
 std::vector<std::vector<uint32_t>> blocks_by_size(const std::vector<uint32_t> &sizes, size_t n_lanes);

@@ -40,11 +40,7 @@ class Packer {
   // Writes Gaussian k to one lane of a vector of Gaussians that begins at `vector`.
   void put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, char *vector, size_t lane) const;
   void put_nothing(char *vector, size_t lane) const;
-  // Rounds the factors of a Gaussian as they are stored, and makes its offsets again from them and its mean.
-  void keep_mean(const asr_gmm_codebook &codebook, uint32_t k, PackedGaussian *gaussian) const;
   AlignedFloats zeros(size_t n_bytes) const;
-  // Returns the number as a vector stores it.
-  double stored(double value) const { return halved_ ? half_value(half_bits(float(value))) : value; }
 
   const asr_acoustic_view &view_;
   const size_t n_lanes_;
@@ -83,7 +79,7 @@ void Packer::put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight
   const size_t n_dims = view_.streams[codebook.stream].n_dims;
   if (log_weight == -INFINITY) return put_nothing(vector, lane);
   PackedGaussian gaussian = pack_gaussian(view_, codebook, k, centre_);
-  if (halved_) keep_mean(codebook, k, &gaussian);
+  if (halved_) halve_gaussian(view_, codebook, k, centre_, &gaussian);  // fits_halves() has said that it may
   LaneWriter out(vector, lane, n_lanes_, halved_);
   out.put_float(kLog2E * (log_weight + gaussian.log_normaliser));
   if (!full()) {
@@ -105,19 +101,6 @@ void Packer::put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight
       out.put_number(kScale * row1[j - i - 1]);
     }
     if (pair) row = row1 + (n_dims - i - 1);
-  }
-}
-
-void Packer::keep_mean(const asr_gmm_codebook &codebook, uint32_t k, PackedGaussian *gaussian) const {
-  const asr_gmm_stream &stream = view_.streams[codebook.stream];
-  const float *const mean = view_.means + codebook.first_mean + size_t{k} * stream.n_dims;
-  for (double &factor : gaussian->factor) factor = stored(kScale * factor) / kScale;
-  const double *row = gaussian->factor.data();
-  for (size_t i = 0; i < stream.n_dims; ++i) {
-    const size_t end = full() ? stream.n_dims : i + 1;
-    double offset = 0;
-    for (size_t j = i; j < end; ++j) offset += *row++ * (double(mean[j]) - centre_[stream.dims[j]]);
-    gaussian->offset[i] = offset;
   }
 }
 

@@ -17,7 +17,7 @@ struct Gmm::Stream {
   DeviceArray<GmmDim> dims;
   // FP32
   DirectModel direct{};
-  DeviceArray<float> fours;
+  DeviceArray<uint32_t> fours;
   DeviceArray<DirectState> states;
   DeviceArray<SharedStates> shared;
   DeviceArray<float4> log_weights;
@@ -50,13 +50,13 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dim
     const StreamStates states = packer.states(j, dims, stream.diagonal_kernel ? any_diagonal : any_expanded);
     stream.dims = to_device(dims);
 
-    const DirectPack direct = packer.direct(j, states);
+    const DirectPack direct = packer.direct(j, states, device.halves_models());
     stream.fours = to_device(direct.fours);
     stream.states = to_device(direct.states);
     stream.shared = to_device(direct.shared);
     stream.log_weights = to_device(direct.log_weights);
     stream.n_shared_fours = direct.n_shared_fours, stream.first_shared_four = direct.first_shared_four;
-    stream.direct = {reinterpret_cast<const float4 *>(stream.fours.data()), stream.dims.data(), n_dims, stream.full};
+    stream.direct = {stream.fours.data(), stream.dims.data(), n_dims, stream.full, direct.halved};
     if (!states.tensor.empty()) load_tensor(packer.tensor(j, states, dims, {stream.wgmma, halves}), &stream);
   }
 }
@@ -131,7 +131,7 @@ void Gmm::score_alone(const Job &job, size_t stream_number, cudaStream_t stream)
   if (s.n_shared_fours > 0) {
     gaussian_scores_.reserve(size_t{4} * s.n_shared_fours * rows.n_rows);
     DirectModel shared = s.direct;
-    shared.fours += size_t{s.first_shared_four} * direct_four_size(s.direct.n_dims, s.full);
+    shared.fours += size_t{s.first_shared_four} * direct_four_words(s.direct);
     launch_direct_scores(shared, s.n_shared_fours, rows, gaussian_scores_.data(), stream);
     launch_mix_shared(s.shared.data(), static_cast<uint32_t>(s.shared.size()), s.log_weights.data(), gaussian_scores_.data(),
                       rows, stream);

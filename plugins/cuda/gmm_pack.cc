@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
+#include "plugins/common/halves.h"
 #include "plugins/common/packing.h"
 
 namespace asr::cuda {
@@ -17,37 +19,45 @@ StreamStates GmmPacker::states(uint32_t stream, const std::vector<GmmDim> &dims,
   return states;
 }
 
-// Writes Gaussian k to position 0..3 of a four.
-void GmmPacker::put_direct(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, float *four,
+// Writes Gaussian k to position 0..3 of a four. Returns false if it has no place in halves.
+bool GmmPacker::put_direct(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, bool halved, float *four,
                            uint32_t position) const {
-  if (log_weight == -INFINITY) return;  // leaves the position empty
+  if (log_weight == -INFINITY) return true;  // leaves the position empty
   const uint32_t n_dims = view_.streams[codebook.stream].n_dims;
-  const double scale = std::sqrt(kLog2E / 2);  // turns a factor of the precision into one of base-2 scores
-  const PackedGaussian gaussian = pack_gaussian(view_, codebook, k, centre_);
+  PackedGaussian gaussian = pack_gaussian(view_, codebook, k, centre_);
+  if (halved && !halve_gaussian(view_, codebook, k, centre_, &gaussian)) return false;
   float *out = four + position;
   const auto next = [&](double value) {
     *out = float(value);
     out += 4;
   };
-  next(kLog2E * (log_weight + gaussian.log_normaliser));
+  const double constant = kLog2E * (log_weight + gaussian.log_normaliser);
+  const double most = halved ? half_value(half_bits(float(constant))) : constant;
+  if (halved && !std::isfinite(most)) return false;
+  next(most);
+  if (halved) next(constant - most);
   const double *factor = gaussian.factor.data();
   for (uint32_t i = 0; i < n_dims; ++i) {
-    next(-scale * gaussian.offset[i]);
-    for (uint32_t j = i; j < (full() ? n_dims : i + 1); ++j) next(scale * *factor++);
+    next(-kFactorScale * gaussian.offset[i]);
+    for (uint32_t j = i; j < (full() ? n_dims : i + 1); ++j) next(kFactorScale * *factor++);
   }
+  return true;
 }
 
-DirectPack GmmPacker::direct(uint32_t stream, const StreamStates &states) const {
+DirectPack GmmPacker::direct(uint32_t stream, const StreamStates &states, bool halved) const {
   DirectPack pack;
-  const size_t four_floats = size_t{4} * direct_four_size(view_.streams[stream].n_dims, full());
+  std::vector<float> fours;
+  bool fit = true;
+  const size_t four_floats = size_t{4} * direct_four_size(view_.streams[stream].n_dims, full(), halved);
   const auto add_fours = [&](const asr_gmm_codebook &codebook, const float *weights) {
     const uint32_t n_fours = (codebook.n_gaussians + 3) / 4;
-    size_t at = pack.fours.size();
-    pack.fours.resize(at + n_fours * four_floats, 0.0f);
+    size_t at = fours.size();
+    fours.resize(at + n_fours * four_floats, 0.0f);
     for (uint32_t k = 0; k < 4 * n_fours; ++k) {
-      float *const four = pack.fours.data() + at + k / 4 * four_floats;
-      four[k % 4] = kLogZero;
-      if (k < codebook.n_gaussians) put_direct(codebook, k, weights != nullptr ? double(weights[k]) : 0, four, k % 4);
+      float *const four = fours.data() + at + k / 4 * four_floats;
+      four[k % 4] = kLogZero;  // in halves -infinity, which the kernel raises to it
+      if (k >= codebook.n_gaussians) continue;
+      fit = put_direct(codebook, k, weights != nullptr ? double(weights[k]) : 0, halved, four, k % 4) && fit;
     }
     return n_fours;
   };
@@ -64,6 +74,15 @@ DirectPack GmmPacker::direct(uint32_t stream, const StreamStates &states) const 
     const uint32_t first_gaussian = 4 * pack.n_shared_fours;
     pack.n_shared_fours += add_fours(view_.codebooks[c], nullptr);
     pack_shared_states(view_, stream, sharing, first_gaussian, view_.codebooks[c].n_gaussians, &pack.shared, &pack.log_weights);
+  }
+  if (halved && !fit) return direct(stream, states, false);
+  pack.halved = halved;
+  if (halved) {
+    for (size_t i = 0; i < fours.size(); i += 2)
+      pack.fours.push_back(half_bits(fours[i]) | uint32_t(half_bits(fours[i + 1])) << 16);
+  } else {
+    pack.fours.resize(fours.size());
+    std::memcpy(pack.fours.data(), fours.data(), fours.size() * sizeof(float));
   }
   return pack;
 }

@@ -14,7 +14,8 @@ namespace asr::cuda {
 
 // FP32: Gaussians in fours, of states.direct and then of the shared codebooks.
 struct DirectPack {
-  std::vector<float> fours;
+  bool halved = false;
+  std::vector<uint32_t> fours;  // floats, or pairs of halves
   std::vector<DirectState> states;
   uint32_t n_shared_fours = 0, first_shared_four = 0;
   std::vector<SharedStates> shared;
@@ -28,7 +29,8 @@ class GmmPacker {
   std::vector<GmmDim> dims(uint32_t stream) const { return tensor_.dims_of(stream); }
   // `tensor`: true if the device has tensor cores that the kernels can use.
   StreamStates states(uint32_t stream, const std::vector<GmmDim> &dims, bool tensor) const;
-  DirectPack direct(uint32_t stream, const StreamStates &states) const;
+  // halved: in halves, if all Gaussians fit.
+  DirectPack direct(uint32_t stream, const StreamStates &states, bool halved) const;
   TensorPack tensor(uint32_t stream, const StreamStates &states, const std::vector<GmmDim> &dims,
                     const TensorLayout &layout) const {
     return tensor_.pack(stream, states.tensor, dims, layout);
@@ -36,7 +38,8 @@ class GmmPacker {
 
  private:
   bool full() const { return view_.covariance == ASR_COVARIANCE_FULL; }
-  void put_direct(const asr_gmm_codebook &codebook, uint32_t gaussian, double log_weight, float *four, uint32_t position) const;
+  bool put_direct(const asr_gmm_codebook &codebook, uint32_t gaussian, double log_weight, bool halved, float *four,
+                  uint32_t position) const;
 
   const asr_acoustic_view &view_;
   const std::vector<float> centre_;

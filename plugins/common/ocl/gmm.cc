@@ -15,10 +15,11 @@ size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
 // Rounds to few sizes, so that models of many sizes share a compiled kernel.
 uint32_t local_dims(uint32_t n_dims) { return n_dims <= 40 ? 40 : (n_dims + 95) / 96 * 96; }
 
-const Program &score_program(Device &device, const GmmTuning &t, uint32_t tile_rows, uint32_t n_dims, bool full) {
-  std::string options =
-      format("-DFULL=%d -DLANES=%u -DPARTS=%u -DDIMS=%u -DFACTOR_ROWS=%u -DTILE_ROWS=%u -DGROUP_SIZE=%u -cl-denorms-are-zero",
-             full ? 1 : 0, t.lanes, t.parts, t.dims, t.factor_rows, tile_rows, t.group_size);
+const Program &score_program(Device &device, const GmmTuning &t, uint32_t tile_rows, uint32_t n_dims, bool full, bool halved) {
+  std::string options = format(
+      "-DFULL=%d -DHALVED=%d -DLANES=%u -DPARTS=%u -DDIMS=%u -DFACTOR_ROWS=%u -DTILE_ROWS=%u -DGROUP_SIZE=%u "
+      "-cl-denorms-are-zero",
+      full ? 1 : 0, halved ? 1 : 0, t.lanes, t.parts, t.dims, t.factor_rows, tile_rows, t.group_size);
   if (t.rows_in_local) options += format(" -DLOCAL_DIMS=%u", local_dims(n_dims));
   return device.program(*device.variant().gmm_score, options);
 }
@@ -31,7 +32,7 @@ const Program &shared_program(Device &device, const GmmTuning &t) {
   return device.program(kernel_gmm_shared, format("-DGROUP_ROWS=%u -DGROUP_ENTRIES=%u", t.shared_rows, t.shared_entries));
 }
 
-std::vector<float> part(const std::vector<float> &values, size_t begin, size_t end) {
+std::vector<uint32_t> part(const std::vector<uint32_t> &values, size_t begin, size_t end) {
   return {values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
@@ -39,8 +40,9 @@ std::vector<float> part(const std::vector<float> &values, size_t begin, size_t e
 
 Gmm::Stream::Stream(const Context &context, const GmmPack &pack)
     : dims(context, pack.dims),
-      fours(context, part(pack.fours, 0, pack.first_shared_value)),
-      shared_fours(context, part(pack.fours, pack.first_shared_value, pack.fours.size())),
+      halved(pack.halved),
+      fours(context, part(pack.fours, 0, pack.first_shared_word)),
+      shared_fours(context, part(pack.fours, pack.first_shared_word, pack.fours.size())),
       blocks(context, pack.blocks),
       states(context, pack.states),
       shared(context, pack.shared),
@@ -48,10 +50,11 @@ Gmm::Stream::Stream(const Context &context, const GmmPack &pack)
       four_size(pack.four_size),
       n_shared_fours(pack.n_shared_fours) {}
 
-Gmm::Shape::Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, uint32_t n_dims, bool full)
+Gmm::Shape::Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, uint32_t n_dims, bool full, bool halved)
     : tile_rows(tile_rows),
-      states(score_program(device, tuning, tile_rows, n_dims, full).kernel("gmm_states")),
-      gaussians(score_program(device, tuning, tile_rows, n_dims, full).kernel("gmm_gaussians")),
+      halved(halved),
+      states(score_program(device, tuning, tile_rows, n_dims, full, halved).kernel("gmm_states")),
+      gaussians(score_program(device, tuning, tile_rows, n_dims, full, halved).kernel("gmm_gaussians")),
       tile(tile_program(device, tuning, tile_rows).kernel("gmm_tile_rows")) {}
 
 Gmm::Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning, const std::optional<TensorTarget> &tensor)
@@ -70,7 +73,7 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning,
 
 // Tensor cores score the states with codebooks of their own whose Gaussians fit.
 void Gmm::load_stream(const asr_acoustic_view &view, uint32_t j, const std::optional<TensorTarget> &tensor) {
-  const GmmLayout layout = {tuning_.lanes, tuning_.parts, tuning_.dims, tuning_.factor_rows};
+  const GmmLayout layout = {tuning_.lanes, tuning_.parts, tuning_.dims, tuning_.factor_rows, device_.halves_models()};
   const TensorPacker packer(view, centre_, device_.pool());
   StreamStates states = states_of_stream(view, j);
   std::vector<TensorDim> dims;
@@ -93,7 +96,11 @@ void Gmm::make_shapes(const asr_acoustic_view &view) {
   for (const uint32_t tile_rows : tuning_.tile_rows) {
     const size_t local_bytes = size_t{local_dims(most_dims)} * tile_rows * sizeof(float);
     if (tuning_.rows_in_local && local_bytes > device_.facts().local_bytes) break;
-    shapes_.emplace_back(device_, tuning_, tile_rows, most_dims, view.covariance == ASR_COVARIANCE_FULL);
+    for (const bool halved : {false, true}) {
+      const auto uses = [&](const Stream &stream) { return stream.halved == halved; };
+      if (std::none_of(streams_.begin(), streams_.end(), uses)) continue;
+      shapes_.emplace_back(device_, tuning_, tile_rows, most_dims, view.covariance == ASR_COVARIANCE_FULL, halved);
+    }
   }
   if (shapes_.empty()) {
     fail(ASR_UNSUPPORTED, "acoustic model: %u features in a stream are too many for this device's local memory; use the CPU",
@@ -101,9 +108,13 @@ void Gmm::make_shapes(const asr_acoustic_view &view) {
   }
 }
 
-const Gmm::Shape &Gmm::shape_for(uint32_t n_rows) const {
-  const auto enough = std::find_if(shapes_.begin(), shapes_.end(), [&](const Shape &s) { return s.tile_rows >= n_rows; });
-  return enough != shapes_.end() ? *enough : shapes_.back();
+// The smallest that is enough, else the largest.
+const Gmm::Shape &Gmm::shape_for(uint32_t n_rows, bool halved) const {
+  const Shape *best = nullptr;
+  for (const Shape &shape : shapes_) {
+    if (shape.halved == halved && (best == nullptr || best->tile_rows < n_rows)) best = &shape;
+  }
+  return *best;
 }
 
 void Gmm::score(Device &device, const std::vector<Job> &jobs) {
@@ -127,7 +138,8 @@ void Gmm::score(Device &device, const std::vector<Job> &jobs) {
     for (const Job &job : jobs) {
       Gmm &gmm = *job.gmm;
       if (j >= gmm.streams_.size() || gmm.shapes_.empty()) continue;
-      gmm.score_fp32(gmm.shape_for(job.n_rows), gmm.streams_[j], {*job.features, job.n_rows, *job.scores, add});
+      const Stream &stream = gmm.streams_[j];
+      gmm.score_fp32(gmm.shape_for(job.n_rows, stream.halved), stream, {*job.features, job.n_rows, *job.scores, add});
     }
   }
 }

@@ -35,7 +35,8 @@ class Gmm {
   struct Stream {
     Stream(const Context &context, const GmmPack &pack);
     DeviceArray<GmmDim> dims;
-    DeviceArray<float> fours, shared_fours;
+    bool halved;
+    DeviceArray<uint32_t> fours, shared_fours;
     DeviceArray<GmmBlock> blocks;
     DeviceArray<uint32_t> states;
     DeviceArray<SharedStates> shared;
@@ -46,8 +47,9 @@ class Gmm {
   };
   // Shape has the kernels for work-groups of so many rows.
   struct Shape {
-    Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, uint32_t n_dims, bool full);
+    Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, uint32_t n_dims, bool full, bool halved);
     uint32_t tile_rows;
+    bool halved;
     Kernel states, gaussians, tile;
   };
   // Rows is the rows that a call scores.
@@ -59,7 +61,7 @@ class Gmm {
   };
   void load_stream(const asr_acoustic_view &view, uint32_t stream, const std::optional<TensorTarget> &tensor);
   void make_shapes(const asr_acoustic_view &view);
-  const Shape &shape_for(uint32_t n_rows) const;
+  const Shape &shape_for(uint32_t n_rows, bool halved) const;
   void score_fp32(const Shape &shape, const Stream &stream, const Rows &rows);
   void tile(const Shape &shape, const Stream &stream, const Rows &rows);
   void score_states(const Shape &shape, const Stream &stream, const Rows &rows);

@@ -2,8 +2,11 @@
 #include "plugins/common/ocl/gmm_pack.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstring>
 
+#include "plugins/common/halves.h"
 #include "plugins/common/kernels/log_zero.h"
 #include "plugins/common/packing.h"
 
@@ -18,11 +21,12 @@ class Packer {
       : view_(view), stream_(stream), centre_(centre), layout_(layout) {
     n_dims_ = view.streams[stream].n_dims;
     n_padded_ = (n_dims_ + layout.dims - 1) / layout.dims * layout.dims;
-    size_ = full() ? 1 : 1 + 2 * n_padded_;
+    n_constants_ = layout.halved ? kHalvedConstants : 1;
+    size_ = n_constants_ + (full() ? 0 : 2 * n_padded_);
     for (uint32_t i = 0; full() && i < n_dims_; i += layout.factor_rows) {
       size_ += layout.factor_rows * (1 + n_padded_ - row_begin(i));
     }
-    pack_.four_size = size_;
+    pack_.four_size = size_, pack_.halved = layout.halved;
   }
 
   GmmPack pack(const StreamStates &states, ThreadPool &pool) {
@@ -36,23 +40,36 @@ class Packer {
       const size_t end = std::min(gaussians_.size(), (task + 1) * kTaskGaussians);
       for (size_t i = task * kTaskGaussians; i < end; ++i) put(gaussians_[i]);
     });
+    pack_.halved = layout_.halved && fits_;
+    store_numbers();
     return std::move(pack_);
   }
 
  private:
   bool full() const { return view_.covariance == ASR_COVARIANCE_FULL; }
-  uint32_t n_rounds() const { return static_cast<uint32_t>(pack_.fours.size() / (size_t{4} * size_ * layout_.lanes)); }
+  uint32_t n_rounds() const { return static_cast<uint32_t>(numbers_.size() / (size_t{4} * size_ * layout_.lanes)); }
 
   // Returns the column where row i of a triangle begins, rounded down to whole groups of `dims`.
   uint32_t row_begin(uint32_t i) const { return i / layout_.dims * layout_.dims; }
 
+  // A Gaussian that is not there has a constant of -infinity in halves, which kernels raise to kLogZero.
+  void store_numbers() {
+    if (!layout_.halved) {
+      pack_.fours.resize(numbers_.size());
+      std::memcpy(pack_.fours.data(), numbers_.data(), numbers_.size() * sizeof(float));
+      return;
+    }
+    for (size_t i = 0; i < numbers_.size(); i += 2) {
+      pack_.fours.push_back(half_bits(numbers_[i]) | uint32_t{half_bits(numbers_[i + 1])} << 16);
+    }
+  }
+
   // Appends n rounds of fours without Gaussians.
   void add_rounds(uint32_t n) {
     const uint32_t first = n_rounds(), n_four_values = 4 * layout_.lanes;
-    pack_.fours.resize(pack_.fours.size() + size_t{n} * size_ * n_four_values, 0.0f);
+    numbers_.resize(numbers_.size() + size_t{n} * size_ * n_four_values, 0.0f);
     for (uint32_t r = first; r < first + n; ++r) {
-      std::fill_n(pack_.fours.begin() + static_cast<std::ptrdiff_t>(size_t{r} * size_ * n_four_values), n_four_values,
-                  kLogZero);
+      std::fill_n(numbers_.begin() + static_cast<std::ptrdiff_t>(size_t{r} * size_ * n_four_values), n_four_values, kLogZero);
     }
   }
 
@@ -65,15 +82,24 @@ class Packer {
   };
 
   void put(const Position &position) {
-    const PackedGaussian gaussian = pack_gaussian(view_, *position.codebook, position.number, centre_);
+    PackedGaussian gaussian = pack_gaussian(view_, *position.codebook, position.number, centre_);
     if (position.log_weight == -INFINITY) return;
-    const double scale = std::sqrt(kLog2E / 2);  // turns a factor of the precision into one of base-2 scores
-    float *out = &pack_.fours[(size_t{position.round} * size_ * layout_.lanes + position.lane) * 4 + position.number % 4];
+    if (layout_.halved && !halve_gaussian(view_, *position.codebook, position.number, centre_, &gaussian)) fits_ = false;
+    const double scale = kFactorScale;
+    float *out = &numbers_[(size_t{position.round} * size_ * layout_.lanes + position.lane) * 4 + position.number % 4];
     const auto next = [&](double value) {
       *out = static_cast<float>(value);
       out += size_t{4} * layout_.lanes;
     };
-    next(kLog2E * (double{position.log_weight} + gaussian.log_normaliser));
+    const double constant = kLog2E * (double{position.log_weight} + gaussian.log_normaliser);
+    if (layout_.halved) {  // a sum of two halves
+      const double most = half_value(half_bits(static_cast<float>(constant)));
+      if (!std::isfinite(most)) fits_ = false;
+      next(most);
+      next(constant - most);
+    } else {
+      next(constant);
+    }
     if (!full()) {
       for (uint32_t i = 0; i < n_dims_; ++i) {
         next(-scale * gaussian.offset[i]);
@@ -122,7 +148,7 @@ class Packer {
   }
 
   void add_shared(const std::vector<std::vector<uint32_t>> &of_shared) {
-    pack_.first_shared_value = pack_.fours.size();
+    pack_.first_shared_word = numbers_.size() / (layout_.halved ? 2 : 1);
     const uint32_t first_round = n_rounds();
     for (uint32_t c = 0; c < view_.n_codebooks; ++c) {
       if (of_shared[c].empty()) continue;
@@ -143,7 +169,9 @@ class Packer {
   const uint32_t stream_;
   const std::vector<float> &centre_;
   const GmmLayout layout_;
-  uint32_t n_dims_ = 0, n_padded_ = 0, size_ = 0;
+  uint32_t n_dims_ = 0, n_padded_ = 0, n_constants_ = 1, size_ = 0;
+  std::vector<float> numbers_;       // of the fours
+  std::atomic<bool> fits_{true};     // halves are enough
   std::vector<Position> gaussians_;  // to be put when the buffer has its size
   GmmPack pack_;
 };
@@ -152,7 +180,11 @@ class Packer {
 
 GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, GmmLayout layout,
                     const StreamStates &states, ThreadPool &pool) {
-  return Packer(view, stream, centre, layout).pack(states, pool);
+  GmmPack pack = Packer(view, stream, centre, layout).pack(states, pool);
+  if (pack.halved || !layout.halved) return pack;
+  GmmLayout whole = layout;
+  whole.halved = false;
+  return Packer(view, stream, centre, whole).pack(states, pool);
 }
 
 }  // namespace asr::ocl

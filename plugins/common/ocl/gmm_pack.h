@@ -17,15 +17,17 @@ namespace asr::ocl {
 // and `factor_rows` rows of a triangle at once.
 struct GmmLayout {
   uint32_t lanes, parts, dims, factor_rows;
+  bool halved;  // fours in halves, if all Gaussians fit
 };
 
 struct GmmPack {
   std::vector<GmmDim> dims;
-  uint32_t four_size = 0;    // floats of a four, by 4
-  std::vector<float> fours;  // rounds of blocks, then of shared codebooks
+  bool halved = false;
+  uint32_t four_size = 0;       // numbers of a four, by 4
+  std::vector<uint32_t> fours;  // rounds of blocks, then of shared codebooks: floats, or pairs of halves
   std::vector<GmmBlock> blocks;
-  std::vector<uint32_t> states;   // [blocks][lanes / parts]; n_states where there is none
-  size_t first_shared_value = 0;  // offset of the shared codebooks in fours
+  std::vector<uint32_t> states;  // [blocks][lanes / parts]; n_states where there is none
+  size_t first_shared_word = 0;  // offset of the shared codebooks in fours
   uint32_t n_shared_fours = 0;
   std::vector<SharedStates> shared;
   std::vector<std::array<float, 4>> log_weights;

@@ -28,15 +28,19 @@ struct GmmRows {
 // ---- FP32 kernels -------------------------------------------------------------------------------------------------------
 
 // Gaussians in fours: constant[4], then for each dimension i -offset_i[4] and factor_i[4], or, if full, the row factor_ii[4],
-// factor_i,i+1[4] ... of the triangle.
+// factor_i,i+1[4] ... of the triangle. In a halved model all numbers are halves; a constant is the sum of two, in two fours.
 struct DirectModel {
-  const float4 *fours;
+  const uint32_t *fours;
   const GmmDim *dims;  // scale unused
   uint32_t n_dims;
-  bool full;
+  bool full, halved;
 };
-inline uint32_t direct_four_size(uint32_t n_dims, bool full) {
-  return 1 + n_dims + (full ? n_dims * (n_dims + 1) / 2 : n_dims);
+// Returns the numbers of a four, by 4, and its words.
+__host__ __device__ inline uint32_t direct_four_size(uint32_t n_dims, bool full, bool halved) {
+  return (halved ? 2 : 1) + n_dims + (full ? n_dims * (n_dims + 1) / 2 : n_dims);
+}
+inline size_t direct_four_words(const DirectModel &model) {
+  return size_t{direct_four_size(model.n_dims, model.full, model.halved)} * (model.halved ? 2 : 4);
 }
 
 // A state that has its Gaussians for itself: `n_fours` of them from `first_four`.

@@ -7,6 +7,10 @@
 // Gaussians a load. Features lie in shared memory [dim][row], so that each load of them serves 8 or 16 fused
 // operations. Floor: 2 D or D (D + 3) / 2 fused operations a Gaussian and row; two loads for 16 of them, or for 8 if
 // full.
+#include <cuda_fp16.h>
+
+#include <type_traits>
+
 #include "plugins/cuda/kernels/gmm.h"
 #include "plugins/cuda/kernels/mixture.cuh"
 
@@ -29,6 +33,24 @@ struct Scores {
   float of[2][4];  // [row][Gaussian]
 };
 
+// Four numbers of a model.
+template <bool kHalved>
+using Four = std::conditional_t<kHalved, uint2, float4>;
+
+__device__ __forceinline__ float4 load_four(const float4 *p) { return *p; }
+__device__ __forceinline__ float4 load_four(const uint2 *p) {
+  const uint2 words = *p;
+  const float2 first = __half22float2(reinterpret_cast<const __half2 &>(words.x)),
+               last = __half22float2(reinterpret_cast<const __half2 &>(words.y));
+  return {first.x, first.y, last.x, last.y};
+}
+
+__device__ __forceinline__ float4 load_constants(const float4 *&p) { return *p++; }
+__device__ __forceinline__ float4 load_constants(const uint2 *&p) {
+  const float4 a = load_four(p++), b = load_four(p++);
+  return {fmaxf(a.x + b.x, kLogZero), fmaxf(a.y + b.y, kLogZero), fmaxf(a.z + b.z, kLogZero), fmaxf(a.w + b.w, kLogZero)};
+}
+
 __device__ __forceinline__ void set(float (&y)[2][4], float4 v) {
 #pragma unroll
   for (int r = 0; r < 2; ++r) y[r][0] = v.x, y[r][1] = v.y, y[r][2] = v.z, y[r][3] = v.w;
@@ -45,17 +67,20 @@ __device__ __forceinline__ void multiply_add(float (&y)[2][4], float4 factor, fl
 }
 
 // Scores four Gaussians on this lane's two rows.
-template <bool kFull>
-__device__ Scores score_four(const float4 *p, uint32_t n_dims, const float *x) {
+template <bool kFull, bool kHalved>
+__device__ Scores score_four(const DirectModel &model, size_t number, const float *x) {
+  const uint32_t n_dims = model.n_dims;
+  const Four<kHalved> *p =
+      reinterpret_cast<const Four<kHalved> *>(model.fours) + number * direct_four_size(n_dims, kFull, kHalved);
   const float2 *const xs = reinterpret_cast<const float2 *>(x) + threadIdx.x % kWarp;  // dimension d is xs[d * kWarp]
   Scores scores;
-  set(scores.of, *p++);
+  set(scores.of, load_constants(p));
   for (uint32_t i = 0; i < n_dims; ++i) {
     float y[2][4];
-    set(y, *p++);  // -offset
+    set(y, load_four(p++));  // -offset
     const uint32_t end = kFull ? n_dims : i + 1;
 #pragma unroll 4
-    for (uint32_t j = i; j < end; ++j) multiply_add(y, *p++, xs[j * kWarp]);
+    for (uint32_t j = i; j < end; ++j) multiply_add(y, load_four(p++), xs[j * kWarp]);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
 #pragma unroll
@@ -65,19 +90,18 @@ __device__ Scores score_four(const float4 *p, uint32_t n_dims, const float *x) {
   return scores;
 }
 
-template <bool kFull>
+template <bool kFull, bool kHalved>
 __global__ void __launch_bounds__(kWarps *kWarp)
     direct_states_kernel(DirectModel model, const DirectState *states, uint32_t n_states, GmmRows rows) {
   extern __shared__ float x[];
   const uint32_t first_row = blockIdx.y * kTileRows, row = first_row + 2 * (threadIdx.x % kWarp);
   load_rows(model, rows, first_row, x);
-  const uint32_t four_size = 1 + model.n_dims + (kFull ? model.n_dims * (model.n_dims + 1) / 2 : model.n_dims);
   for (uint32_t s = blockIdx.x * kWarps + threadIdx.x / kWarp; s < n_states; s += gridDim.x * kWarps) {
     const DirectState state = states[s];
     LogSum mixture[2];
     for (LogSum &sum : mixture) log_sum_clear(&sum);
     for (uint32_t four = 0; four < state.n_fours; ++four) {
-      const Scores scores = score_four<kFull>(model.fours + (size_t{state.first_four} + four) * four_size, model.n_dims, x);
+      const Scores scores = score_four<kFull, kHalved>(model, size_t{state.first_four} + four, x);
 #pragma unroll
       for (int r = 0; r < 2; ++r) log_sum_add(&mixture[r], scores.of[r]);
     }
@@ -88,15 +112,14 @@ __global__ void __launch_bounds__(kWarps *kWarp)
   }
 }
 
-template <bool kFull>
+template <bool kFull, bool kHalved>
 __global__ void __launch_bounds__(kWarps *kWarp)
     direct_scores_kernel(DirectModel model, uint32_t n_fours, GmmRows rows, float *out) {
   extern __shared__ float x[];
   const uint32_t first_row = blockIdx.y * kTileRows, row = first_row + 2 * (threadIdx.x % kWarp);
   load_rows(model, rows, first_row, x);
-  const uint32_t four_size = 1 + model.n_dims + (kFull ? model.n_dims * (model.n_dims + 1) / 2 : model.n_dims);
   for (uint32_t four = blockIdx.x * kWarps + threadIdx.x / kWarp; four < n_fours; four += gridDim.x * kWarps) {
-    const Scores scores = score_four<kFull>(model.fours + size_t{four} * four_size, model.n_dims, x);
+    const Scores scores = score_four<kFull, kHalved>(model, four, x);
 #pragma unroll
     for (uint32_t r = 0; r < 2; ++r) {
 #pragma unroll
@@ -118,13 +141,17 @@ dim3 grid_of(uint32_t n_items, uint32_t n_rows) {
 
 void launch_direct_states(const DirectModel &model, const DirectState *states, uint32_t n_states, const GmmRows &rows,
                           cudaStream_t stream) {
-  const auto kernel = model.full ? direct_states_kernel<true> : direct_states_kernel<false>;
+  const auto kernel = model.full     ? (model.halved ? direct_states_kernel<true, true> : direct_states_kernel<true, false>)
+                      : model.halved ? direct_states_kernel<false, true>
+                                     : direct_states_kernel<false, false>;
   const size_t shared_bytes = size_t{model.n_dims} * kTileRows * sizeof(float);
   kernel<<<grid_of(n_states, rows.n_rows), kWarps * kWarp, shared_bytes, stream>>>(model, states, n_states, rows);
 }
 
 void launch_direct_scores(const DirectModel &model, uint32_t n_fours, const GmmRows &rows, float *scores, cudaStream_t stream) {
-  const auto kernel = model.full ? direct_scores_kernel<true> : direct_scores_kernel<false>;
+  const auto kernel = model.full     ? (model.halved ? direct_scores_kernel<true, true> : direct_scores_kernel<true, false>)
+                      : model.halved ? direct_scores_kernel<false, true>
+                                     : direct_scores_kernel<false, false>;
   const size_t shared_bytes = size_t{model.n_dims} * kTileRows * sizeof(float);
   kernel<<<grid_of(n_fours, rows.n_rows), kWarps * kWarp, shared_bytes, stream>>>(model, n_fours, rows, scores);
 }

@@ -10,8 +10,8 @@
 // feature twice, so that CDNA multiplies and adds pairs in one packed instruction without moves. PARTS lanes share a
 // state and bring their sums together in local memory. Floor: 2 D or D (D + 3) / 2 fused operations a Gaussian and row,
 // dimensions in fours.
-//   -D FULL=0 or 1, LANES=GROUP_SIZE=..., PARTS=..., TILE_ROWS=8, DIMS=4, FACTOR_ROWS=1 or 2
-#include "plugins/common/ocl/kernels/gmm_types.h"
+//   -D FULL=0 or 1, HALVED=0 or 1, LANES=GROUP_SIZE=..., PARTS=..., TILE_ROWS=8, DIMS=4, FACTOR_ROWS=1 or 2
+#include "plugins/common/ocl/kernels/gmm_fours.h"
 #include "plugins/common/ocl/kernels/mixture.h"
 
 // [pair of Gaussians of the four][row]
@@ -41,21 +41,21 @@ static inline void subtract_squares(Scores *score, const Scores *y) {
 }
 
 // Scores this lane's four Gaussians at p[q * LANES] on all rows of a tile x[dim][row].
-static inline void score_four(__global const float4 *restrict p, uint n_dims, __global const float2 *restrict x,
+static inline void score_four(__global const Four *restrict p, uint n_dims, __global const float2 *restrict x,
                               Scores *score) {
-  set(score, *p);
-  p += LANES;
+  set(score, load_constants(p, LANES));
+  p += CONSTANT_FOURS * LANES;
 #if FULL
   for (uint i = 0; i < n_dims; i += FACTOR_ROWS) {
     Scores y[FACTOR_ROWS];
 #pragma unroll
-    for (uint k = 0; k < FACTOR_ROWS; ++k) set(&y[k], p[k * LANES]);  // -offset
+    for (uint k = 0; k < FACTOR_ROWS; ++k) set(&y[k], load_four(p + k * LANES));  // -offset
     p += FACTOR_ROWS * LANES;
     __global const float2 *xs = x + i / DIMS * DIMS * TILE_ROWS;
     for (uint j = i / DIMS * DIMS; j < n_dims; j += DIMS, p += DIMS * FACTOR_ROWS * LANES, xs += DIMS * TILE_ROWS) {
       float4 body[DIMS * FACTOR_ROWS];
 #pragma unroll
-      for (uint q = 0; q < DIMS * FACTOR_ROWS; ++q) body[q] = p[q * LANES];
+      for (uint q = 0; q < DIMS * FACTOR_ROWS; ++q) body[q] = load_four(p + q * LANES);
 #pragma unroll
       for (uint q = 0; q < DIMS * FACTOR_ROWS; ++q) {
         multiply_add(&y[q % FACTOR_ROWS], body[q], xs + q / FACTOR_ROWS * TILE_ROWS);
@@ -68,7 +68,7 @@ static inline void score_four(__global const float4 *restrict p, uint n_dims, __
   for (uint i = 0; i < n_dims; i += DIMS, p += 2 * DIMS * LANES, x += DIMS * TILE_ROWS) {
     float4 body[2 * DIMS];  // offsets and factors
 #pragma unroll
-    for (uint q = 0; q < 2 * DIMS; ++q) body[q] = p[q * LANES];
+    for (uint q = 0; q < 2 * DIMS; ++q) body[q] = load_four(p + q * LANES);
 #pragma unroll
     for (uint d = 0; d < DIMS; ++d) {
       Scores y;
@@ -84,7 +84,7 @@ static inline uint tile_dims(uint n_dims) { return (n_dims + DIMS - 1) / DIMS * 
 
 // Computes scores[row][state] of states with codebooks of their own.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states(
-    __global const float4 *restrict fours, __global const GmmBlock *restrict blocks, __global const uint *restrict states,
+    __global const Four *restrict fours, __global const GmmBlock *restrict blocks, __global const uint *restrict states,
     __global const float2 *restrict tiles, uint n_dims, uint four_size, uint n_rows, __global float *restrict scores,
     uint n_states, uint add) {
   const uint lane = get_local_id(0), block_states = LANES / PARTS;
@@ -131,7 +131,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states
 }
 
 // Computes scores[Gaussian][row] of the codebooks that states share.
-__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_gaussians(__global const float4 *restrict fours,
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_gaussians(__global const Four *restrict fours,
                                                                                     uint n_fours,
                                                                                     __global const float2 *restrict tiles,
                                                                                     uint n_dims, uint four_size, uint n_rows,

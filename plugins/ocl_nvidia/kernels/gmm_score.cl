@@ -7,8 +7,8 @@
 // lanes, four Gaussians a load (LANES = PARTS = DIMS = 1 of gmm_types.h); features lie in local memory [dim][row]. A load of
 // parameters serves 4 LANE_ROWS fused operations, one of features 4 FACTOR_ROWS LANE_ROWS. More rows a lane are faster,
 // as long as there are so many. Floor: 2 D or D (D + 3) / 2 fused operations a Gaussian and row.
-//   -D FULL=0 or 1, GROUP_SIZE=..., TILE_ROWS=32, 64 or 128, FACTOR_ROWS=..., LOCAL_DIMS=... (at least n_dims)
-#include "plugins/common/ocl/kernels/gmm_types.h"
+//   -D FULL=0 or 1, HALVED=0 or 1, GROUP_SIZE=..., TILE_ROWS=32, 64 or 128, FACTOR_ROWS=..., LOCAL_DIMS=... (at least n_dims)
+#include "plugins/common/ocl/kernels/gmm_fours.h"
 #include "plugins/common/ocl/kernels/mixture.h"
 
 #define WARP 32
@@ -63,19 +63,20 @@ static inline void subtract_squares(Scores *score, const Scores *y) {
 }
 
 // Scores four Gaussians on this lane's rows.
-static inline void score_four(__global const float4 *restrict p, uint n_dims, __local const RowValues *x, Scores *score) {
+static inline void score_four(__global const Four *restrict p, uint n_dims, __local const RowValues *x, Scores *score) {
   __local const RowValues *const xs = x + get_local_id(0) % WARP;  // dimension d is xs[d * WARP]
-  set(score, *p++);
+  set(score, load_constants(p, 1));
+  p += CONSTANT_FOURS;
 #if FULL
   for (uint i = 0; i < n_dims; i += FACTOR_ROWS) {
     Scores y[FACTOR_ROWS];
 #pragma unroll
-    for (uint k = 0; k < FACTOR_ROWS; ++k) set(&y[k], *p++);  // -offset
+    for (uint k = 0; k < FACTOR_ROWS; ++k) set(&y[k], load_four(p++));  // -offset
 #pragma unroll 4
     for (uint j = i; j < n_dims; ++j, p += FACTOR_ROWS) {
       const RowValues v = xs[j * WARP];
 #pragma unroll
-      for (uint k = 0; k < FACTOR_ROWS; ++k) multiply_add(&y[k], p[k], v);
+      for (uint k = 0; k < FACTOR_ROWS; ++k) multiply_add(&y[k], load_four(p + k), v);
     }
 #pragma unroll
     for (uint k = 0; k < FACTOR_ROWS; ++k) subtract_squares(score, &y[k]);
@@ -84,8 +85,8 @@ static inline void score_four(__global const float4 *restrict p, uint n_dims, __
 #pragma unroll 4
   for (uint i = 0; i < n_dims; ++i, p += 2) {
     Scores y;
-    set(&y, p[0]);
-    multiply_add(&y, p[1], xs[i * WARP]);
+    set(&y, load_four(p));
+    multiply_add(&y, load_four(p + 1), xs[i * WARP]);
     subtract_squares(score, &y);
   }
 #endif
@@ -93,7 +94,7 @@ static inline void score_four(__global const float4 *restrict p, uint n_dims, __
 
 // Computes scores[row][state] of states with codebooks of their own.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states(
-    __global const float4 *restrict fours, __global const GmmBlock *restrict blocks, uint n_blocks,
+    __global const Four *restrict fours, __global const GmmBlock *restrict blocks, uint n_blocks,
     __global const uint *restrict states, __global const float *restrict features, uint n_rows, uint n_features,
     __global const GmmDim *restrict dims, uint n_dims, uint four_size, __global float *restrict scores, uint n_states,
     uint add) {
@@ -119,7 +120,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states
 
 // Computes scores[Gaussian][row] of the codebooks that states share.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_gaussians(
-    __global const float4 *restrict fours, uint n_fours, __global const float *restrict features, uint n_rows, uint n_features,
+    __global const Four *restrict fours, uint n_fours, __global const float *restrict features, uint n_rows, uint n_features,
     __global const GmmDim *restrict dims, uint n_dims, uint four_size, __global float *restrict scores) {
   __local RowValues x[LOCAL_DIMS * WARP];
   const uint first_row = get_group_id(1) * TILE_ROWS, row = first_row + LANE_ROWS * (get_local_id(0) % WARP);

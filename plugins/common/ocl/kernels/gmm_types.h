@@ -4,13 +4,16 @@
 // of the triangle have their offsets and then their factors, column by column. Kernels that take DIMS dimensions at
 // once have zeros for missing dimensions. Dimensions go up to a multiple of DIMS, rows of a triangle begin at one.
 // LANES fours lie side by side: value q of the fours of round r is at (r * size + q) * LANES. Scores inside are base-2
-// logarithms. A row's bits do not depend on the rows beside it or on their number.
+// logarithms. A row's bits do not depend on the rows beside it or on their number. In a halved model all numbers are
+// halves; a constant is the sum of two.
 #ifndef SENONE_OCL_GMM_TYPES_H
 #define SENONE_OCL_GMM_TYPES_H
 #include "plugins/common/kernels/types.h"
 #ifdef __cplusplus
 namespace asr::ocl {
 #endif
+
+enum HalvedSizes { kHalvedConstants = 2 };  // fours of constants of a halved model
 
 // A feature of a stream: row[dim] - centre.
 typedef struct GmmDim {
