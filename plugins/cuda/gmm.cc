@@ -44,8 +44,6 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dim
     stream.full = view.covariance == ASR_COVARIANCE_FULL;
     stream.diagonal_kernel = uses_diagonal_kernel(view.covariance, n_dims);
     stream.wgmma = stream.diagonal_kernel && device.has_wgmma();
-    // The kernel of diagonal Gaussians without wgmma has no halved models.
-    const bool halves = device.halves_models() && (stream.wgmma || !stream.diagonal_kernel);
     const std::vector<GmmDim> dims = packer.dims(j);
     const StreamStates states = packer.states(j, dims, stream.diagonal_kernel ? any_diagonal : any_expanded);
     stream.dims = to_device(dims);
@@ -57,7 +55,7 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dim
     stream.log_weights = to_device(direct.log_weights);
     stream.n_shared_fours = direct.n_shared_fours, stream.first_shared_four = direct.first_shared_four;
     stream.direct = {stream.fours.data(), stream.dims.data(), n_dims, stream.full, direct.halved};
-    if (!states.tensor.empty()) load_tensor(packer.tensor(j, states, dims, {stream.wgmma, halves}), &stream);
+    if (!states.tensor.empty()) load_tensor(packer.tensor(j, states, dims, {stream.wgmma, device.halves_models()}), &stream);
   }
 }
 
@@ -116,7 +114,7 @@ void Gmm::score_together(Device &device, const std::vector<Job> &jobs, size_t st
 void Gmm::score_alone(const Job &job, size_t stream_number, cudaStream_t stream) {
   const Stream &s = streams_[stream_number];
   const GmmRows rows = {job.features->data(), job.scores->data(), job.n_rows, n_dims_, n_states_, stream_number > 0};
-  if (s.fragments.size() > 0 && s.diagonal_kernel && !s.wgmma) launch_diagonal_tensor(s.tensor, rows, stream);
+  if (s.fragments.size() > 0 && s.diagonal_kernel && !s.wgmma) launch_diagonal_tensor(s.tensor, s.halved, rows, stream);
   if (s.fragments.size() > 0 && !s.diagonal_kernel) {
     const size_t n_row_tiles = (rows.n_rows + 15) / 16;
     expanded_.reserve(n_row_tiles * s.tensor.n_steps * 64);

@@ -70,9 +70,11 @@ struct TensorModel {
 };
 
 // Diagonal Gaussians of up to kMaxDiagonalDims dimensions.
-inline uint32_t diagonal_tile_bytes(uint32_t n_steps) { return n_steps * 256 + uint32_t(sizeof(TileInfo)); }
+__host__ __device__ constexpr uint32_t diagonal_tile_bytes(uint32_t n_steps, bool halved) {
+  return n_steps * (halved ? 128 : 256) + uint32_t(sizeof(TileInfo));
+}
 constexpr uint32_t kDiagonalBlocks = 2;  // blocks of a multiprocessor at once
-void launch_diagonal_tensor(const TensorModel &model, const GmmRows &rows, cudaStream_t stream);
+void launch_diagonal_tensor(const TensorModel &model, bool halved, const GmmRows &rows, cudaStream_t stream);
 
 // The diagonal kernel for GPUs of capability 9.0, for which alone it is compiled, for several models at once.
 constexpr uint32_t kWarpgroups = 4;  // of a multiprocessor at once

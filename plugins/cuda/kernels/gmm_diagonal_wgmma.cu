@@ -129,7 +129,7 @@ void launch_diagonal_wgmma(const DiagonalJob *jobs, uint32_t n_jobs, bool halved
     work.push_back(uint64_t{jobs[i].n_tiles} * n_part_blocks);
     n_row_blocks = std::max(n_row_blocks, n_part_blocks);
     if (model.n_steps != n_steps) n_steps = 0;
-    n_bytes += size_t{jobs[i].n_tiles} * diagonal_tile_bytes(model.n_steps) / (halved ? 2 : 1);
+    n_bytes += size_t{jobs[i].n_tiles} * diagonal_tile_bytes(model.n_steps, halved);
   }
   const std::vector<uint32_t> shares = share_blocks(work, n_multiprocessors * (kWarpgroups / n_groups));
   uint32_t n_blocks = 0;
