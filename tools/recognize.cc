@@ -188,9 +188,13 @@ void read_reject(Options *options) {
 }
 
 void read_vtln(Options *options) {
-  if (options->n_warps != 11 && options->n_warps != 21) {
+  if (options->n_warps != 0 && options->n_warps != 11 && options->n_warps != 21) {
     throw UsageError(format("recognize: --vtln-factors %u: it is 11 or 21", options->n_warps));
   }
+  if (options->n_warps != 0 && !options->searches_warps()) {
+    throw UsageError("recognize: --vtln-factors is the number of warps of a search; give --vtln search, too");
+  }
+  if (options->n_warps == 0) options->n_warps = 11;
   if (options->vtln.empty()) return;
   if (options->searches_warps()) return;
   char *end = nullptr;
@@ -229,8 +233,7 @@ void add_recognize(Command app) {
   command.option(
       "--vtln", options->vtln,
       "Warp of the frequency axis, 0.8 to 1.25; search: recognise once more, to choose each speaker's by likelihood");
-  command.option("--vtln-factors", options->n_warps, "How many warps from 0.80 to 1.20 a search tries, 11 or 21")
-      .shows_default();
+  command.option("--vtln-factors", options->n_warps, "How many warps from 0.80 to 1.20 a search tries, 11 (default) or 21");
   command.option("--warps", options->warps,
                  "File of the warps that speakers begin with: lines `speaker warp`, as Kaldi has them");
   command.option("--save-warps", options->save_warps, "Write the speakers' warps as such a file");

@@ -25,7 +25,7 @@ struct RecognizeOptions {
   std::string transforms, save_transforms;  // archives
   std::string mean_transforms, save_mean_transforms;
   std::string vtln;                // "search", a factor, or "": each speaker's own warp
-  uint32_t n_warps = 11;           // number of warps that a search tries
+  uint32_t n_warps = 0;            // number of warps that a search tries; 0: 11
   std::string warps, save_warps;   // files of speakers' warps
   asr_speaker *speaker = nullptr;  // speaker of the utterance
   float vtln_warp = 1;             // warp of all utterances

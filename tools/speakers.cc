@@ -34,7 +34,9 @@ std::map<std::string, Value> read_pairs(const std::string &path, const char *wha
     std::string name, more;
     Value value;
     if (!(fields >> name >> value) || fields >> more) fail(ASR_BAD_FILE, "%s:%zu: is not %s", path.c_str(), number, what);
-    values[name] = value;
+    if (!values.emplace(name, value).second) {
+      fail(ASR_BAD_FILE, "%s:%zu: '%s' is there twice; remove one of them", path.c_str(), number, name.c_str());
+    }
   }
   return values;
 }

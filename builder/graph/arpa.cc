@@ -85,6 +85,7 @@ class ArpaReader {
     if (parsed.ec != std::errc() || parsed.ptr != field.data() + field.size() || !std::isfinite(log10)) {
       bad("'" + std::string(field) + "' is not a number");
     }
+    if (std::abs(log10) > kMostLogProbability) bad("'" + std::string(field) + "' is beyond a logarithm's limit of 1e10");
     return static_cast<float>(-kLn10 * (is_probability ? std::min(log10, 0.0) : log10));
   }
 

@@ -102,7 +102,7 @@ class TrieReader {
   }
 
   float cost(float log, bool is_probability) const {
-    if (!std::isfinite(log)) bad("a probability is not a number");
+    if (!(std::abs(log) <= kMostLogProbability)) bad("a probability is not a number, or beyond a logarithm's limit of 1e10");
     return static_cast<float>(-kLogBase * (is_probability ? std::min(log, 0.0f) : log));
   }
   float table_value(const uint8_t *table, uint32_t index) const {

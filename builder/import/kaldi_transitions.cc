@@ -165,7 +165,7 @@ TransitionModel read_transition_model(ObjectReader &reader) {
     model.n_pdfs = std::max({model.n_pdfs, state.forward_pdf + 1, state.self_loop_pdf + 1});
   }
   for (size_t id = 1; id < model.log_probs.size(); ++id) {
-    if (!(std::abs(model.log_probs[id]) < 1e10f))
+    if (!(std::abs(model.log_probs[id]) <= kMostLogProbability))
       reader.fail_here(format("the probability of transition-id %zu is not a number", id));
   }
   reader.expect("</LogProbs>");

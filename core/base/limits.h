@@ -43,6 +43,7 @@ constexpr uint32_t kMostTreePhones = 16;
 
 // Language models, grammars, dictionaries, graphs
 constexpr size_t kMostNgramOrder = 8;
+constexpr double kMostLogProbability = 1e10;
 constexpr int kMostRuleNesting = 200;
 constexpr int kMostJsgfMarks = 8;
 constexpr uint32_t kMostRuleDepth = 2000;

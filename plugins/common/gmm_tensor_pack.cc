@@ -3,7 +3,6 @@
 #include "plugins/common/gmm_tensor_pack.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -21,8 +20,9 @@ constexpr double kMaxWeight = 60000;  // fp16 ends at 65504
 // times the 2^-22 of split fp16 numbers and the few 2^-24 of the sums. Below this limit it stays well under the tolerance.
 constexpr double kMaxTerms = 3000;
 constexpr uint32_t kMaxMonomials = 4096;
-// A halved full Gaussian's quadratic form may change by this part of itself at most, in any direction.
-constexpr double kMostChange = 1.0 / 16;
+// A halved Gaussian's quadratic form may change by this part of itself at most, in any direction, and scores of its own rows by
+// this deviation, in base 2, because its mean moves.
+constexpr double kMostChange = 1.0 / 64, kMostShift = 0.03;
 constexpr uint32_t kFour = 4;
 constexpr TileInfo kEmptyTile = {{kLogZero, kLogZero, kLogZero, kLogZero, kLogZero, kLogZero, kLogZero, kLogZero},
                                  {-1, -1, -1, -1}};
@@ -56,9 +56,12 @@ void visit_products(uint32_t n, bool full, bool interleaved, const Visit &visit)
 struct TensorPacker::Expanded {
   double constant;
   std::vector<double> weights;
-  double terms;                // sum of |weights[k] phi_k| at the mean
-  std::vector<double> mean;    // as a scaled feature
-  std::vector<double> factor;  // full: of PackedGaussian, for scaled features
+  double terms;                                        // sum of |weights[k] phi_k| at the mean
+  std::vector<double> mean;                            // as a scaled feature
+  std::vector<double> factor;                          // full: of PackedGaussian, for scaled features
+  double factor_at(size_t row, size_t column) const {  // row <= column
+    return factor[row * mean.size() - row * (row + 1) / 2 + column];
+  }
 };
 
 struct TensorPacker::States {
@@ -140,18 +143,15 @@ TensorPacker::Expanded TensorPacker::expand(const asr_gmm_codebook &codebook, ui
       expanded.factor.push_back(gaussian.factor[at] / dims[column].scale);
     }
   }
-  const auto factor = [&](uint32_t row, uint32_t column) {  // row <= column
-    return expanded.factor[row * n - row * (row + 1) / 2 + column];
-  };
   for (uint32_t j = 0; j < n; ++j) {
     double sum = 0;
-    for (uint32_t row = 0; row <= j; ++row) sum += factor(row, j) * gaussian.offset[row];
+    for (uint32_t row = 0; row <= j; ++row) sum += expanded.factor_at(row, j) * gaussian.offset[row];
     add(kLog2E * sum, x[j]);
   }
   for (uint32_t i = 0; i < n; ++i) {
     for (uint32_t j = i; j < n; ++j) {
       double sum = 0;
-      for (uint32_t row = 0; row <= i; ++row) sum += factor(row, i) * factor(row, j);
+      for (uint32_t row = 0; row <= i; ++row) sum += expanded.factor_at(row, i) * expanded.factor_at(row, j);
       add((i == j ? -kLog2E / 2 : -kLog2E) * sum, x[i] * x[j]);
     }
   }
@@ -159,39 +159,45 @@ TensorPacker::Expanded TensorPacker::expand(const asr_gmm_codebook &codebook, ui
 }
 
 // Rounds the weights of a Gaussian to one fp16 number each. It keeps the mean, to the precision of fp16, and the score at the
-// mean. So the error grows with the distance from the mean. Returns false if that is not enough.
+// mean. So the error grows with the distance from the mean. Returns false if it is too large near the mean.
 bool TensorPacker::halve(const std::vector<TensorDim> &dims, Expanded *expanded) const {
   const auto n = uint32_t(dims.size());
   const bool interleaved = uses_diagonal_kernel(view_.covariance, n);
   const std::vector<double> &mean = expanded->mean;
-  std::vector<double> &weights = expanded->weights, linear(n, 0), differences;
+  std::vector<double> &weights = expanded->weights, linear(n, 0), squares(n, 0), differences;
   double change = 0;  // of the score at the mean
   visit_products(n, full(), interleaved, [&](uint32_t i, uint32_t j, size_t at) {
     const double rounded = rounded_half(weights[at]);
     differences.push_back(rounded - weights[at]);
     change += differences.back() * mean[i] * mean[j];
     linear[i] -= rounded * mean[j], linear[j] -= rounded * mean[i];
+    if (i == j) squares[i] = -rounded / (kLog2E / 2);
     weights[at] = rounded;
   });
+  double largest = 0;
   for (uint32_t d = 0; d < n; ++d) {
     double &weight = weights[interleaved ? 2 * size_t{d} : d];
     const double rounded = rounded_half(linear[d]);
-    if (!(std::abs(rounded) <= kMaxWeight)) return false;
+    largest = std::max(largest, std::abs(rounded));
     change += (rounded - weight) * mean[d];
     weight = rounded;
+    linear[d] = rounded - linear[d];  // by which the mean moves
   }
   expanded->constant -= change;
-  return !full() || stays_definite(dims, *expanded, differences);
+  if (!(largest <= kMaxWeight)) return false;
+  // |U^-T r|, U the factor of the precision, is the deviation of r'x for rows of the Gaussian.
+  double shift = 0;
+  for (uint32_t d = 0; d < n; ++d) {
+    for (uint32_t k = 0; full() && k < d; ++k) linear[d] -= expanded->factor_at(k, d) * linear[k];
+    linear[d] /= full() ? expanded->factor_at(d, d) : std::sqrt(squares[d]);
+    shift += linear[d] * linear[d];
+  }
+  return shift <= kMostShift * kMostShift && (!full() || shape_change(n, *expanded, differences) <= kMostChange * kMostChange);
 }
 
-// Returns true if the quadratic form |U x|^2 of a full Gaussian, U its factor, keeps its size within kMostChange after its
-// products' weights changed by `differences`, D: the norm of U^-T D U^-1 bounds the change.
-bool TensorPacker::stays_definite(const std::vector<TensorDim> &dims, const Expanded &expanded,
-                                  const std::vector<double> &differences) const {
-  const auto n = uint32_t(dims.size());
-  const auto factor = [&](uint32_t row, uint32_t column) {  // row <= column
-    return expanded.factor[row * n - row * (row + 1) / 2 + column];
-  };
+// Returns a bound of how much the quadratic form |U x|^2 of a full Gaussian, U its factor, changes in any direction if its
+// products' weights change by `differences`, D: the square of the norm of U^-T D U^-1.
+double TensorPacker::shape_change(uint32_t n, const Expanded &expanded, const std::vector<double> &differences) const {
   std::vector<double> m(size_t{n} * n);
   visit_products(n, true, false, [&](uint32_t i, uint32_t j, size_t at) {  // a weight is -log2 e / 2 of x_i^2, twice of x_i x_j
     m[size_t{i} * n + j] = m[size_t{j} * n + i] = differences[at - n] / (kLog2E / 2) / (i == j ? 1 : 2);
@@ -199,43 +205,44 @@ bool TensorPacker::stays_definite(const std::vector<TensorDim> &dims, const Expa
   for (uint32_t row = 0; row < n; ++row) {
     double *const of_row = m.data() + size_t{row} * n;
     for (uint32_t column = 0; column < n; ++column) {
-      for (uint32_t k = 0; k < column; ++k) of_row[column] -= of_row[k] * factor(k, column);
-      of_row[column] /= factor(column, column);
+      for (uint32_t k = 0; k < column; ++k) of_row[column] -= of_row[k] * expanded.factor_at(k, column);
+      of_row[column] /= expanded.factor_at(column, column);
     }
   }
   double squares = 0;
   for (uint32_t row = 0; row < n; ++row) {
     double *const of_row = m.data() + size_t{row} * n;
     for (uint32_t k = 0; k < row; ++k) {
-      for (uint32_t column = 0; column < n; ++column) of_row[column] -= factor(k, row) * m[size_t{k} * n + column];
+      for (uint32_t column = 0; column < n; ++column) of_row[column] -= expanded.factor_at(k, row) * m[size_t{k} * n + column];
     }
     for (uint32_t column = 0; column < n; ++column) {
-      of_row[column] /= factor(row, row);
+      of_row[column] /= expanded.factor_at(row, row);
       squares += of_row[column] * of_row[column];
     }
   }
-  return squares <= kMostChange * kMostChange;
+  return squares;
 }
 
 std::vector<uint8_t> TensorPacker::which_fit(uint32_t stream, const std::vector<uint32_t> &states,
-                                             const std::vector<TensorDim> &dims) const {
+                                             const std::vector<TensorDim> &dims, bool halved) const {
   std::vector<uint8_t> fit(states.size(), 0);
-  pool_.run(states.size(), [&](size_t i) { fit[i] = fits(states[i], stream, dims) ? 1 : 0; });
+  pool_.run(states.size(), [&](size_t i) { fit[i] = fits(states[i], stream, dims, halved) ? 1 : 0; });
   return fit;
 }
 
-bool TensorPacker::fits(uint32_t state, uint32_t stream, const std::vector<TensorDim> &dims) const {
+bool TensorPacker::fits(uint32_t state, uint32_t stream, const std::vector<TensorDim> &dims, bool halved) const {
   if (!uses_diagonal_kernel(view_.covariance, uint32_t(dims.size())) &&
       monomials_of(uint32_t(dims.size())).size() > kMaxMonomials) {
     return false;
   }
   const asr_gmm_codebook &codebook = codebook_of(view_, state, stream);
   for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
-    const Expanded expanded = expand(codebook, k, 0, dims);
+    Expanded expanded = expand(codebook, k, 0, dims);
     if (!(expanded.terms <= kMaxTerms)) return false;
     for (const double weight : expanded.weights) {
       if (!(std::abs(weight) <= kMaxWeight)) return false;
     }
+    if (halved && !halve(dims, &expanded)) return false;
   }
   return true;
 }
@@ -244,32 +251,28 @@ uint32_t TensorPacker::n_gaussians(const States &states, uint32_t state) const {
   return codebook_of(view_, state, states.stream).n_gaussians;
 }
 
-// Packs Gaussian k of a state. put(k, HalfPairs) stores the weights of k (an even number) and k + 1. Returns false if it does
-// not stay near enough when it is halved.
+// Packs Gaussian k of a state. put(k, HalfPairs) stores the weights of k (an even number) and k + 1.
 template <typename Put>
-bool TensorPacker::put_gaussian(const States &states, uint32_t state, uint32_t k, bool halved, float *constant,
+void TensorPacker::put_gaussian(const States &states, uint32_t state, uint32_t k, bool halved, float *constant,
                                 Put &&put) const {
   const float *const weights = log_weights_of(view_, state, states.stream);
-  if (weights[k] == -INFINITY) return true;
+  if (weights[k] == -INFINITY) return;
   Expanded expanded = expand(codebook_of(view_, state, states.stream), k, weights[k], states.dims);
-  if (halved && !halve(states.dims, &expanded)) return false;
+  if (halved) halve(states.dims, &expanded);
   *constant = float(expanded.constant);
   const auto n = uint32_t(expanded.weights.size());
   for (uint32_t at = 0; at < n; at += 2) {
     put(at, split_halves(expanded.weights[at], at + 1 < n ? expanded.weights[at + 1] : 0));
   }
-  return true;
 }
 
 TensorPack TensorPacker::pack(uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims,
                               const TensorLayout &layout) const {
   const States packed = {stream, states, dims};
   const bool diagonal = uses_diagonal_kernel(view_.covariance, uint32_t(dims.size()));
-  const auto pack_all = [&](const TensorLayout &of) {
-    return diagonal ? pack_diagonal(packed, of) : pack_expanded(packed, of.halved);
-  };
-  TensorPack pack = pack_all(layout);
-  return layout.halved && !pack.halved ? pack_all({layout.wgmma, false}) : pack;
+  TensorPack pack = diagonal ? pack_diagonal(packed, layout) : pack_expanded(packed, layout.halved);
+  pack.halved = layout.halved;
+  return pack;
 }
 
 // Sets where tiles begin, and the states that end with them. Of states by fours every four has the tiles of the largest state,
@@ -309,7 +312,6 @@ TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout 
   const size_t tile_words = info_at + (layout.wgmma ? 0 : sizeof(TileInfo) / 4);
   pack.fragments.assign(pack.tiles.size() * tile_words, 0);
   const bool fours = pack.four_tiles > 0;
-  std::atomic<bool> fit{true};
   pool_.run(states.numbers.size(), [&](size_t i) {
     for (uint32_t k = 0; k < n_gaussians(states, states.numbers[i]); ++k) {
       const size_t tile = fours ? pack.starts[i / kFour] + k / 2 : pack.starts[i] + k / kTileGaussians;
@@ -325,10 +327,9 @@ TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout 
           put_fragment(words + size_t{at / 16} * 2 * step_words, column, at % 16, half, layout.halved, pair);
         }
       };
-      if (!put_gaussian(states, states.numbers[i], k, layout.halved, &pack.tiles[tile].constants[column], put)) fit = false;
+      put_gaussian(states, states.numbers[i], k, layout.halved, &pack.tiles[tile].constants[column], put);
     }
   });
-  pack.halved = layout.halved && fit;
   if (layout.wgmma) return pack;
   for (size_t tile = 0; tile < pack.tiles.size(); ++tile) {
     std::memcpy(pack.fragments.data() + tile * tile_words + info_at, &pack.tiles[tile], sizeof(TileInfo));
@@ -357,7 +358,6 @@ TensorPack TensorPacker::pack_expanded(const States &states, bool halved) const 
   pack.tiles.assign(size_t{n_blocks} * kBlockTiles, kEmptyTile);
   const size_t lane_words = halved ? 64 : 128, step_words = kBlockTiles * lane_words, block_words = step_words * pack.n_steps;
   pack.fragments.assign(n_blocks * block_words, 0);
-  std::atomic<bool> fit{true};
   pool_.run(states.numbers.size(), [&](size_t i) {
     const uint32_t state = states.numbers[i], n = n_gaussians(states, state);
     for (uint32_t k = 0; k < n; ++k) {
@@ -366,11 +366,10 @@ TensorPack TensorPacker::pack_expanded(const States &states, bool halved) const 
       const auto put = [&](uint32_t at, HalfPairs pair) {
         put_fragment(words + at / 16 * step_words, column, at % 16, false, halved, pair);
       };
-      if (!put_gaussian(states, state, k, halved, &pack.tiles[tile].constants[column], put)) fit = false;
+      put_gaussian(states, state, k, halved, &pack.tiles[tile].constants[column], put);
     }
     pack.tiles[first_tile[i] + (n - 1) / kTileGaussians].states[0] = int32_t(state);
   });
-  pack.halved = halved && fit;
   return pack;
 }
 

@@ -27,7 +27,7 @@ struct TensorPack {
   uint32_t four_tiles = 0;
 };
 
-// halved: a model without lo, if its Gaussians stay near enough. wgmma, of diagonal Gaussians: tiles for products of
+// halved: a model without lo, of states that fit so (which_fit()). wgmma, of diagonal Gaussians: tiles for products of
 // warpgroups: for each 8 values of k, hi of 8 Gaussians, 16 bytes each; then the same of lo; TileInfo apart. Small mixtures of
 // one size lie by fours then.
 struct TensorLayout {
@@ -43,9 +43,9 @@ class TensorPacker {
       : view_(view), centre_(centre), pool_(pool) {}
 
   std::vector<TensorDim> dims_of(uint32_t stream) const;
-  // Returns 1 for each state whose Gaussians keep the tolerance, 0 for the others.
-  std::vector<uint8_t> which_fit(uint32_t stream, const std::vector<uint32_t> &states,
-                                 const std::vector<TensorDim> &dims) const;
+  // Returns 1 for each state whose Gaussians keep the tolerance, or, if they are halved, stay near enough, 0 for the others.
+  std::vector<uint8_t> which_fit(uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims,
+                                 bool halved = false) const;
   TensorPack pack(uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims,
                   const TensorLayout &layout) const;
 
@@ -57,12 +57,11 @@ class TensorPacker {
   Expanded expand(const asr_gmm_codebook &codebook, uint32_t gaussian, double log_weight,
                   const std::vector<TensorDim> &dims) const;
   bool halve(const std::vector<TensorDim> &dims, Expanded *expanded) const;
-  bool stays_definite(const std::vector<TensorDim> &dims, const Expanded &expanded,
-                      const std::vector<double> &differences) const;
-  bool fits(uint32_t state, uint32_t stream, const std::vector<TensorDim> &dims) const;
+  double shape_change(uint32_t n_dims, const Expanded &expanded, const std::vector<double> &differences) const;
+  bool fits(uint32_t state, uint32_t stream, const std::vector<TensorDim> &dims, bool halved) const;
   uint32_t n_gaussians(const States &states, uint32_t state) const;
   template <typename Put>
-  bool put_gaussian(const States &states, uint32_t state, uint32_t k, bool halved, float *constant, Put &&put) const;
+  void put_gaussian(const States &states, uint32_t state, uint32_t k, bool halved, float *constant, Put &&put) const;
   void place_tiles(const States &states, TensorPack *pack, bool by_fours) const;
   TensorPack pack_diagonal(const States &states, const TensorLayout &layout) const;
   TensorPack pack_expanded(const States &states, bool halved) const;

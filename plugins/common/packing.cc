@@ -88,27 +88,32 @@ PackedGaussian pack_gaussian(const asr_acoustic_view &view, const asr_gmm_codebo
   return packed;
 }
 
-bool halve_gaussian(const asr_acoustic_view &view, const asr_gmm_codebook &codebook, uint32_t gaussian,
-                    const std::vector<float> &centre, PackedGaussian *packed) {
-  constexpr double kGreatest = 65504, kLeastNormal = 1.0 / 16384, kMostOffset = 64;
+HalvedGaussian halve_gaussian(const asr_acoustic_view &view, const asr_gmm_codebook &codebook, uint32_t gaussian,
+                              const std::vector<float> &centre, PackedGaussian *packed) {
+  constexpr double kLeastNormal = 1.0 / 16384, kMostLoss = 0.06;
   const asr_gmm_stream &stream = view.streams[codebook.stream];
   const bool full = view.covariance == ASR_COVARIANCE_FULL;
   const float *const mean = view.means + codebook.first_mean + size_t{gaussian} * stream.n_dims;
-  double *factor = packed->factor.data(), squares = 0;
-  bool fits = true;
+  const auto rounded = [](double value) { return double(half_value(half_bits(float(value)))); };
+  double *factor = packed->factor.data(), losses = 0;
+  bool finite = true, normal = true;
   for (size_t i = 0; i < stream.n_dims; ++i) {
     const size_t end = full ? stream.n_dims : i + 1;
-    fits = fits && kFactorScale * *factor >= kLeastNormal;
+    normal = normal && kFactorScale * *factor >= kLeastNormal;
     double offset = 0;
     for (size_t j = i; j < end; ++j, ++factor) {
-      fits = fits && std::abs(kFactorScale * *factor) <= kGreatest;
-      *factor = half_value(half_bits(float(kFactorScale * *factor))) / kFactorScale;
+      const double scaled = rounded(kFactorScale * *factor);
+      finite = finite && std::isfinite(scaled);
+      *factor = scaled / kFactorScale;
       offset += *factor * (double(mean[j]) - centre[stream.dims[j]]);
     }
     packed->offset[i] = offset;
-    squares += kFactorScale * offset * kFactorScale * offset;
+    const double loss = rounded(kFactorScale * offset) - kFactorScale * offset;
+    finite = finite && std::isfinite(loss);
+    losses += loss * loss;
   }
-  return fits && squares <= kMostOffset * kMostOffset;
+  if (!finite) return HalvedGaussian::kOverflows;
+  return normal && losses <= kMostLoss * kMostLoss ? HalvedGaussian::kFits : HalvedGaussian::kLoses;
 }
 
 std::vector<std::vector<uint32_t>> blocks_by_size(const std::vector<uint32_t> &sizes, size_t n_lanes) {

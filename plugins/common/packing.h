@@ -4,6 +4,7 @@
 // loaded.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -42,10 +43,26 @@ PackedGaussian pack_gaussian(const asr_acoustic_view &view, const asr_gmm_codebo
 constexpr double kFactorScale = 0.84932180028801904;  // sqrt(log2 e / 2): turns a factor into one of base-2 scores
 
 // Rounds the factors of a Gaussian, times kFactorScale, to fp16 numbers, and makes its offsets again from them and its mean, so
-// that the mean does not move. Returns false if the numbers leave the range of fp16, or offsets are so large that they lose
-// what 16 bits may cost (asr_backend_options.model_bits).
-bool halve_gaussian(const asr_acoustic_view &view, const asr_gmm_codebook &codebook, uint32_t gaussian,
-                    const std::vector<float> &centre, PackedGaussian *packed);
+// that the mean does not move. Returns how fp16 numbers hold the result: well; with a loss of over a few hundredths of scores
+// near it, as of Gaussians that are narrow and far from the features' centre; or not at all.
+enum class HalvedGaussian { kFits, kLoses, kOverflows };
+HalvedGaussian halve_gaussian(const asr_acoustic_view &view, const asr_gmm_codebook &codebook, uint32_t gaussian,
+                              const std::vector<float> &centre, PackedGaussian *packed);
+
+// HalvedFit says whether a model may be halved: if none of its Gaussians overflows, and few lose. Real models have one in a
+// thousand whose variance was floored.
+class HalvedFit {
+ public:
+  void add(HalvedGaussian gaussian) {
+    n_lost_ += gaussian == HalvedGaussian::kLoses ? 1 : 0;
+    if (gaussian == HalvedGaussian::kOverflows) overflows_ = true;
+  }
+  bool suffices(size_t n_gaussians) const { return !overflows_ && n_lost_ * size_t{64} <= n_gaussians; }
+
+ private:
+  std::atomic<size_t> n_lost_{0};
+  std::atomic<bool> overflows_{false};
+};
 
 // Returns items in blocks of n_lanes of similar size (000_..., section IV-B). They are sorted by size, items of equal size in
 // their order, so that padding every block to its largest item wastes little. The last block may be short.

@@ -60,6 +60,7 @@ struct TileScores {
   // Returns ln sum_k 2^(log_weight[k] + score[k]) of all Gaussians, for states whose sum of linear weights and relative scores
   // has underflowed.
   float mix_exactly(const float *log_weight, size_t t) const {
+    if (!(best[t] > kLogZero)) return float(double(kLogZero) * double(kLn2));  // of rows beyond all Gaussians no term is left
     const auto at = [&](size_t k) {
       return std::max(double(log_weight[k]) + score[(k / n_lanes * n_frames + t) * n_lanes + k % n_lanes], double(kLogZero));
     };

@@ -211,24 +211,18 @@ AlignedFloats::AlignedFloats(size_t n) {
 }
 
 bool fits_halves(const asr_acoustic_view &view) {
-  constexpr double kGreatest = 65504;
   const std::vector<float> centre = feature_centre(view);
-  const bool full = view.covariance == ASR_COVARIANCE_FULL;
+  HalvedFit fit;
+  size_t n = 0;
   for (uint32_t c = 0; c < view.n_codebooks; ++c) {
     const asr_gmm_codebook &codebook = view.codebooks[c];
-    const asr_gmm_stream &stream = view.streams[codebook.stream];
-    for (size_t k = 0; k < codebook.n_gaussians; ++k) {
-      const float *const precision = view.precisions + view.precision_at[view.covariance_of[codebook.first_gaussian + k]];
-      const float *const mean = view.means + codebook.first_mean + k * stream.n_dims;
-      for (size_t d = 0; d < stream.n_dims; ++d) {
-        // No entry of a column of the triangle is larger than the root of the precision's diagonal.
-        const double factor = kScale * std::sqrt(double(precision[full ? d * (d + 3) / 2 : d]));
-        const double offset = full ? 0 : factor * (double(mean[d]) - centre[stream.dims[d]]);
-        if (!(factor <= kGreatest && std::abs(offset) <= kGreatest)) return false;
-      }
+    n += codebook.n_gaussians;
+    for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
+      PackedGaussian gaussian = pack_gaussian(view, codebook, k, centre);
+      fit.add(halve_gaussian(view, codebook, k, centre, &gaussian));
     }
   }
-  return true;
+  return fit.suffices(n);
 }
 
 std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes, bool halved) {

@@ -61,7 +61,7 @@ struct GmmStream {
 
 std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes, bool halved);
 
-// Returns true if all factors and offsets are small enough for halves.
+// Returns true if halves are enough for the Gaussians of a model (HalvedFit).
 bool fits_halves(const asr_acoustic_view &view);
 
 }  // namespace asr::cpu

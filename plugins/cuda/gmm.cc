@@ -45,7 +45,8 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dim
     stream.diagonal_kernel = uses_diagonal_kernel(view.covariance, n_dims);
     stream.wgmma = stream.diagonal_kernel && device.has_wgmma();
     const std::vector<GmmDim> dims = packer.dims(j);
-    const StreamStates states = packer.states(j, dims, stream.diagonal_kernel ? any_diagonal : any_expanded);
+    const StreamStates states =
+        packer.states(j, dims, stream.diagonal_kernel ? any_diagonal : any_expanded, device.halves_models());
     stream.dims = to_device(dims);
 
     const DirectPack direct = packer.direct(j, states, device.halves_models());
@@ -55,7 +56,7 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dim
     stream.log_weights = to_device(direct.log_weights);
     stream.n_shared_fours = direct.n_shared_fours, stream.first_shared_four = direct.first_shared_four;
     stream.direct = {stream.fours.data(), stream.dims.data(), n_dims, stream.full, direct.halved};
-    if (!states.tensor.empty()) load_tensor(packer.tensor(j, states, dims, {stream.wgmma, device.halves_models()}), &stream);
+    if (!states.tensor.empty()) load_tensor(packer.tensor(j, states, dims, stream.wgmma), &stream);
   }
 }
 

@@ -13,19 +13,20 @@ namespace asr::cuda {
 GmmPacker::GmmPacker(const asr_acoustic_view &view, ThreadPool &pool)
     : view_(view), centre_(feature_centre(view)), tensor_(view, centre_, pool) {}
 
-StreamStates GmmPacker::states(uint32_t stream, const std::vector<GmmDim> &dims, bool tensor) const {
+StreamStates GmmPacker::states(uint32_t stream, const std::vector<GmmDim> &dims, bool tensor, bool halves) const {
   StreamStates states = states_of_stream(view_, stream);
-  if (tensor) choose_tensor_states(tensor_, stream, dims, &states);
+  if (tensor) choose_tensor_states(tensor_, stream, dims, halves, &states);
   return states;
 }
 
-// Writes Gaussian k to position 0..3 of a four. Returns false if it has no place in halves.
-bool GmmPacker::put_direct(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, bool halved, float *four,
+// Writes Gaussian k to position 0..3 of a four.
+void GmmPacker::put_direct(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, HalvedFit *fit, float *four,
                            uint32_t position) const {
-  if (log_weight == -INFINITY) return true;  // leaves the position empty
+  if (log_weight == -INFINITY) return;  // leaves the position empty
   const uint32_t n_dims = view_.streams[codebook.stream].n_dims;
   PackedGaussian gaussian = pack_gaussian(view_, codebook, k, centre_);
-  if (halved && !halve_gaussian(view_, codebook, k, centre_, &gaussian)) return false;
+  const bool halved = fit != nullptr;
+  if (halved) fit->add(halve_gaussian(view_, codebook, k, centre_, &gaussian));
   float *out = four + position;
   const auto next = [&](double value) {
     *out = float(value);
@@ -33,7 +34,7 @@ bool GmmPacker::put_direct(const asr_gmm_codebook &codebook, uint32_t k, double 
   };
   const double constant = kLog2E * (log_weight + gaussian.log_normaliser);
   const double most = halved ? half_value(half_bits(float(constant))) : constant;
-  if (halved && !std::isfinite(most)) return false;
+  if (halved && !std::isfinite(most)) fit->add(HalvedGaussian::kOverflows);
   next(most);
   if (halved) next(constant - most);
   const double *factor = gaussian.factor.data();
@@ -41,23 +42,24 @@ bool GmmPacker::put_direct(const asr_gmm_codebook &codebook, uint32_t k, double 
     next(-kFactorScale * gaussian.offset[i]);
     for (uint32_t j = i; j < (full() ? n_dims : i + 1); ++j) next(kFactorScale * *factor++);
   }
-  return true;
 }
 
 DirectPack GmmPacker::direct(uint32_t stream, const StreamStates &states, bool halved) const {
   DirectPack pack;
   std::vector<float> fours;
-  bool fit = true;
+  HalvedFit fit;
+  size_t n_gaussians = 0;
   const size_t four_floats = size_t{4} * direct_four_size(view_.streams[stream].n_dims, full(), halved);
   const auto add_fours = [&](const asr_gmm_codebook &codebook, const float *weights) {
     const uint32_t n_fours = (codebook.n_gaussians + 3) / 4;
-    size_t at = fours.size();
+    const size_t at = fours.size();
+    n_gaussians += codebook.n_gaussians;
     fours.resize(at + n_fours * four_floats, 0.0f);
     for (uint32_t k = 0; k < 4 * n_fours; ++k) {
       float *const four = fours.data() + at + k / 4 * four_floats;
       four[k % 4] = kLogZero;  // in halves -infinity, which the kernel raises to it
       if (k >= codebook.n_gaussians) continue;
-      fit = put_direct(codebook, k, weights != nullptr ? double(weights[k]) : 0, halved, four, k % 4) && fit;
+      put_direct(codebook, k, weights != nullptr ? double(weights[k]) : 0, halved ? &fit : nullptr, four, k % 4);
     }
     return n_fours;
   };
@@ -75,7 +77,7 @@ DirectPack GmmPacker::direct(uint32_t stream, const StreamStates &states, bool h
     pack.n_shared_fours += add_fours(view_.codebooks[c], nullptr);
     pack_shared_states(view_, stream, sharing, first_gaussian, view_.codebooks[c].n_gaussians, &pack.shared, &pack.log_weights);
   }
-  if (halved && !fit) return direct(stream, states, false);
+  if (halved && !fit.suffices(n_gaussians)) return direct(stream, states, false);
   pack.halved = halved;
   if (halved) {
     for (size_t i = 0; i < fours.size(); i += 2)

@@ -27,18 +27,18 @@ class GmmPacker {
   GmmPacker(const asr_acoustic_view &view, ThreadPool &pool);
 
   std::vector<GmmDim> dims(uint32_t stream) const { return tensor_.dims_of(stream); }
-  // `tensor`: true if the device has tensor cores that the kernels can use.
-  StreamStates states(uint32_t stream, const std::vector<GmmDim> &dims, bool tensor) const;
+  // `tensor`: true if the device has tensor cores that the kernels can use; `halves`: 16 bits are enough there.
+  StreamStates states(uint32_t stream, const std::vector<GmmDim> &dims, bool tensor, bool halves) const;
   // halved: in halves, if all Gaussians fit.
   DirectPack direct(uint32_t stream, const StreamStates &states, bool halved) const;
-  TensorPack tensor(uint32_t stream, const StreamStates &states, const std::vector<GmmDim> &dims,
-                    const TensorLayout &layout) const {
-    return tensor_.pack(stream, states.tensor, dims, layout);
+  TensorPack tensor(uint32_t stream, const StreamStates &states, const std::vector<GmmDim> &dims, bool wgmma) const {
+    return tensor_.pack(stream, states.tensor, dims, {wgmma, states.halves_tensor});
   }
 
  private:
   bool full() const { return view_.covariance == ASR_COVARIANCE_FULL; }
-  bool put_direct(const asr_gmm_codebook &codebook, uint32_t gaussian, double log_weight, bool halved, float *four,
+  // fit: nullptr for a model that stays whole.
+  void put_direct(const asr_gmm_codebook &codebook, uint32_t gaussian, double log_weight, HalvedFit *fit, float *four,
                   uint32_t position) const;
 
   const asr_acoustic_view &view_;

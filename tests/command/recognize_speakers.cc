@@ -114,9 +114,9 @@ TEST(RecognizeSpeakers, BadUsageAndBadFiles) {
   const std::string recording = tone_recording("low mid");
   for (const char *const wrong :
        {"--vtln 0.7", "--vtln 1.3", "--vtln nan", "--vtln 1x", "--vtln sea", "--vtln search --vtln-factors 12",
-        "--save-warps x", "--save-transforms x", "--utt2spk x", "--save-mean-transforms x", "--adapt mllr --save-transforms x",
-        "--adapt fmllr --save-mean-transforms x", "--adapt mllr --fuse x", "--adapt fmllr --save-transforms scp:x",
-        "--adapt fmllr --save-transforms ark,t:x"}) {
+        "--vtln-factors 21", "--vtln 0.9 --vtln-factors 11", "--save-warps x", "--save-transforms x", "--utt2spk x",
+        "--save-mean-transforms x", "--adapt mllr --save-transforms x", "--adapt fmllr --save-mean-transforms x",
+        "--adapt mllr --fuse x", "--adapt fmllr --save-transforms scp:x", "--adapt fmllr --save-transforms ark,t:x"}) {
     const Outcome outcome = recognize_command(recording + " " + wrong);
     EXPECT_EQ(outcome.exit_code, 2) << wrong << "\n" << outcome.output;
   }
@@ -127,6 +127,8 @@ TEST(RecognizeSpeakers, BadUsageAndBadFiles) {
   const Outcome line = recognize_command(recording + " --warps " + bad);
   EXPECT_NE(line.exit_code, 0);
   EXPECT_TRUE(has(line, bad + ":2: is not a speaker and a warp of 0.8 to 1.25")) << line.output;
+  const std::string twice = write("two_warps", "low_mid 1.0\nlow_mid 1.1\n");
+  EXPECT_TRUE(has(recognize_command(recording + " --warps " + twice), twice + ":2: 'low_mid' is there twice; "));
   const std::string far = write("far_warps", "low_mid 3\n");
   const Outcome range = recognize_command(recording + " --warps " + far);
   EXPECT_NE(range.exit_code, 0);

@@ -17,6 +17,7 @@ constexpr double kLog2E = 1.4426950408889634;
 
 struct StreamStates {
   std::vector<uint32_t> tensor, direct;          // in their order: states whose codebook no other state shares
+  bool halves_tensor = false;                    // the model of `tensor` is halved
   std::vector<std::vector<uint32_t>> of_shared;  // [codebooks of the model], empty unless shared
 };
 
@@ -34,11 +35,19 @@ inline StreamStates states_of_stream(const asr_acoustic_view &view, uint32_t str
   return states;
 }
 
-// Moves the states whose Gaussians keep the tolerance on tensor cores from `direct` to `tensor`.
-inline void choose_tensor_states(const TensorPacker &packer, uint32_t stream, const std::vector<TensorDim> &dims,
+// Moves the states that fit tensor cores from `direct` to `tensor`. halves: those that fit a halved model. If more than one in
+// kFewWhole of the others does not, all stay whole, because FP32 would take longer than they save.
+inline void choose_tensor_states(const TensorPacker &packer, uint32_t stream, const std::vector<TensorDim> &dims, bool halves,
                                  StreamStates *states) {
+  constexpr size_t kFewWhole = 16;
   const std::vector<uint32_t> own = std::exchange(states->direct, {});
-  const std::vector<uint8_t> fit = packer.which_fit(stream, own, dims);
+  std::vector<uint8_t> fit = packer.which_fit(stream, own, dims);
+  if (halves) {
+    std::vector<uint8_t> halved = packer.which_fit(stream, own, dims, true);
+    const auto n_fit = std::count(fit.begin(), fit.end(), 1), n_halved = std::count(halved.begin(), halved.end(), 1);
+    states->halves_tensor = static_cast<size_t>(n_fit - n_halved) * kFewWhole <= static_cast<size_t>(n_fit);
+    if (states->halves_tensor) fit = std::move(halved);
+  }
   for (size_t i = 0; i < own.size(); ++i) (fit[i] != 0 ? states->tensor : states->direct).push_back(own[i]);
 }
 

@@ -79,14 +79,14 @@ void Gmm::load_stream(const asr_acoustic_view &view, uint32_t j, const std::opti
   std::vector<TensorDim> dims;
   if (tensor && view.streams[j].n_dims <= GmmTensor::kMaxDims) {
     dims = packer.dims_of(j);
-    choose_tensor_states(packer, j, dims, &states);
+    choose_tensor_states(packer, j, dims, device_.halves_models(), &states);
   }
   streams_.emplace_back(device_.context(), pack_stream(view, j, centre_, layout, states, device_.pool()));
   if (states.tensor.empty()) return;
-  if (GmmWgmma::serves(device_, view.covariance, static_cast<uint32_t>(dims.size()))) {
-    streams_.back().wgmma.emplace(device_, packer, j, states.tensor, dims);
+  if (GmmWgmma::serves(device_, view.covariance, static_cast<uint32_t>(dims.size()), states.halves_tensor)) {
+    streams_.back().wgmma.emplace(device_, packer, j, states, dims);
   } else {
-    streams_.back().tensor.emplace(device_, *tensor, view, packer, j, states.tensor, dims);
+    streams_.back().tensor.emplace(device_, *tensor, view, packer, j, states, dims);
   }
 }
 

@@ -2,7 +2,6 @@
 #include "plugins/common/ocl/gmm_pack.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 
@@ -40,7 +39,7 @@ class Packer {
       const size_t end = std::min(gaussians_.size(), (task + 1) * kTaskGaussians);
       for (size_t i = task * kTaskGaussians; i < end; ++i) put(gaussians_[i]);
     });
-    pack_.halved = layout_.halved && fits_;
+    pack_.halved = layout_.halved && fit_.suffices(gaussians_.size());
     store_numbers();
     return std::move(pack_);
   }
@@ -84,7 +83,7 @@ class Packer {
   void put(const Position &position) {
     PackedGaussian gaussian = pack_gaussian(view_, *position.codebook, position.number, centre_);
     if (position.log_weight == -INFINITY) return;
-    if (layout_.halved && !halve_gaussian(view_, *position.codebook, position.number, centre_, &gaussian)) fits_ = false;
+    if (layout_.halved) fit_.add(halve_gaussian(view_, *position.codebook, position.number, centre_, &gaussian));
     const double scale = kFactorScale;
     float *out = &numbers_[(size_t{position.round} * size_ * layout_.lanes + position.lane) * 4 + position.number % 4];
     const auto next = [&](double value) {
@@ -94,7 +93,7 @@ class Packer {
     const double constant = kLog2E * (double{position.log_weight} + gaussian.log_normaliser);
     if (layout_.halved) {  // a sum of two halves
       const double most = half_value(half_bits(static_cast<float>(constant)));
-      if (!std::isfinite(most)) fits_ = false;
+      if (!std::isfinite(most)) fit_.add(HalvedGaussian::kOverflows);
       next(most);
       next(constant - most);
     } else {
@@ -170,8 +169,8 @@ class Packer {
   const std::vector<float> &centre_;
   const GmmLayout layout_;
   uint32_t n_dims_ = 0, n_padded_ = 0, n_constants_ = 1, size_ = 0;
-  std::vector<float> numbers_;       // of the fours
-  std::atomic<bool> fits_{true};     // halves are enough
+  std::vector<float> numbers_;  // of the fours
+  HalvedFit fit_;
   std::vector<Position> gaussians_;  // to be put when the buffer has its size
   GmmPack pack_;
 };

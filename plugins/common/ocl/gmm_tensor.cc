@@ -108,9 +108,9 @@ std::optional<TensorTarget> tensor_target(Device &device, asr_covariance covaria
 }
 
 GmmTensor::GmmTensor(Device &device, const TensorTarget &target, const asr_acoustic_view &view, const TensorPacker &packer,
-                     uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims)
+                     uint32_t stream, const StreamStates &states, const std::vector<TensorDim> &dims)
     : GmmTensor(device, target, uses_diagonal_kernel(view.covariance, static_cast<uint32_t>(dims.size())),
-                packer.pack(stream, states, dims, {false, device.halves_models()}), dims) {}
+                packer.pack(stream, states.tensor, dims, {false, states.halves_tensor}), dims) {}
 
 GmmTensor::GmmTensor(Device &device, const TensorTarget &target, bool diagonal, const TensorPack &pack,
                      const std::vector<TensorDim> &dims)

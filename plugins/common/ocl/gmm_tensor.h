@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "plugins/common/device/gmm_states.h"
 #include "plugins/common/gmm_tensor_pack.h"
 #include "plugins/common/ocl/device.h"
 
@@ -45,7 +46,7 @@ class GmmTensor {
   static constexpr uint32_t kMaxDims = 190;
 
   GmmTensor(Device &device, const TensorTarget &target, const asr_acoustic_view &view, const TensorPacker &packer,
-            uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims);
+            uint32_t stream, const StreamStates &states, const std::vector<TensorDim> &dims);
 
   using Job = TensorJob<GmmTensor>;
   // Puts kernels into the compute queue. Models of the diagonal kernel share launches.

@@ -22,15 +22,15 @@ const KernelSource *source_of(const Device &device, uint32_t n_steps, bool halve
 
 }  // namespace
 
-bool GmmWgmma::serves(Device &device, asr_covariance covariance, uint32_t n_dims) {
+bool GmmWgmma::serves(Device &device, asr_covariance covariance, uint32_t n_dims, bool halved) {
   if (device.facts().nvidia_capability != kCapability || !uses_diagonal_kernel(covariance, n_dims)) return false;
-  const KernelSource *const source = source_of(device, diagonal_steps(n_dims), device.halves_models());
+  const KernelSource *const source = source_of(device, diagonal_steps(n_dims), halved);
   return source != nullptr && device.optional_kernel(*source, "", "gmm_diagonal_wgmma_1", "mma is used for wgmma") != nullptr;
 }
 
-GmmWgmma::GmmWgmma(Device &device, const TensorPacker &packer, uint32_t stream, const std::vector<uint32_t> &states,
+GmmWgmma::GmmWgmma(Device &device, const TensorPacker &packer, uint32_t stream, const StreamStates &states,
                    const std::vector<TensorDim> &dims)
-    : GmmWgmma(device, packer.pack(stream, states, dims, {true, device.halves_models()}), dims) {}
+    : GmmWgmma(device, packer.pack(stream, states.tensor, dims, {true, states.halves_tensor}), dims) {}
 
 GmmWgmma::GmmWgmma(Device &device, const TensorPack &pack, const std::vector<TensorDim> &dims)
     : n_steps_(pack.n_steps),

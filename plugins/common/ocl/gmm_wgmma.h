@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "plugins/common/device/gmm_states.h"
 #include "plugins/common/gmm_tensor_pack.h"
 #include "plugins/common/ocl/device.h"
 #include "plugins/common/ocl/gmm_tensor.h"
@@ -14,9 +15,9 @@ namespace asr::ocl {
 class GmmWgmma {
  public:
   // Returns true if the device has such products, and its driver takes the kernels of a stream of so many features.
-  static bool serves(Device &device, asr_covariance covariance, uint32_t n_dims);
+  static bool serves(Device &device, asr_covariance covariance, uint32_t n_dims, bool halved);
 
-  GmmWgmma(Device &device, const TensorPacker &packer, uint32_t stream, const std::vector<uint32_t> &states,
+  GmmWgmma(Device &device, const TensorPacker &packer, uint32_t stream, const StreamStates &states,
            const std::vector<TensorDim> &dims);
 
   using Job = TensorJob<GmmWgmma>;

@@ -46,6 +46,7 @@ std::vector<float> score(const Device &device, const AcousticView &view, const s
 
 // For values whose squares exceed a float, only wrong signs and non-finite numbers are findings.
 constexpr double kMostExact = 1e4;
+constexpr double kMostDeviations = 1000;  // within which a back end keeps its tolerance
 
 bool moderate(const AcousticModel &model, const std::vector<float> &rows) {
   const auto small = [](const std::vector<float> &values, double least) {
@@ -54,7 +55,14 @@ bool moderate(const AcousticModel &model, const std::vector<float> &rows) {
   };
   const bool weights = std::all_of(model.log_weights.begin(), model.log_weights.end(),
                                    [](float w) { return std::isinf(w) || std::abs(double{w}) <= kMostExact; });
-  return small(model.means, 0) && small(model.precisions, 1e-3) && small(rows, 0) && weights;
+  if (!small(model.means, 0) || !small(model.precisions, 1e-3) || !small(rows, 0) || !weights) return false;
+  // Deviations from the features' centre, which is among the means, to the outermost mean (G4 of docs/equations.md).
+  const auto most = [](const std::vector<float> &values) {
+    double largest = 0;
+    for (const float v : values) largest = std::max(largest, std::abs(double{v}));
+    return largest;
+  };
+  return 2 * most(model.means) * std::sqrt(most(model.precisions)) <= kMostDeviations;
 }
 
 }  // namespace

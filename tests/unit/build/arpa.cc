@@ -80,6 +80,8 @@ TEST(Arpa, DamageIsReportedWithItsLine) {
   expect(with("ngram 2=3\n", ""), "line 4", "in order");
   expect(with("ngram 1=4", "ngram 1=4000000000"), "line 3", "larger than the file");
   expect(with("-0.3 a b", "x0.3 a b"), "line 15", "'x0.3' is not a number");
+  expect(with("-0.3 a b", "-3e10 a b"), "line 15", "'-3e10' is beyond a logarithm's limit");  // its cost may be infinite
+  expect(with("-0.3 a b", "-1" + std::string(100, '0') + " a b"), "line 15", "is beyond a logarithm's limit");
   expect(with("-0.3 a b", "-0.3 a"), "line 15", "2 words expected");
   expect(with("-0.3 a b", "-0.3 a c"), "line 15", "'c' is not among the 1-grams");
   expect(with("-0.75 b", "-0.75 a"), "line 11", "listed twice");

@@ -33,10 +33,11 @@ class TensorModel {
   TensorModel(Device &device, TensorKind kind, const reference::RandomGmm &options)
       : device_(device), model_(reference::random_gmm(options)), view_(model_), centre_(feature_centre(view())) {
     const TensorPacker packer(view(), centre_, device.pool());
-    std::vector<uint32_t> states(view().n_states);
-    for (uint32_t s = 0; s < view().n_states; ++s) states[s] = s;
+    StreamStates states = states_of_stream(view(), 0);
     const std::vector<TensorDim> dims = packer.dims_of(0);
-    for (const uint8_t fits : packer.which_fit(0, states, dims)) EXPECT_EQ(fits, 1);
+    choose_tensor_states(packer, 0, dims, device.halves_models(), &states);
+    EXPECT_TRUE(states.direct.empty());
+    EXPECT_EQ(states.halves_tensor, device.halves_models());
     tensor_.emplace(device, TensorTarget{kind, 1}, view(), packer, 0, states, dims);
   }
 
