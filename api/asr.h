@@ -184,7 +184,8 @@ typedef struct asr_engine_config {
   const char *search_device;  /* since 0.2.0. "cpu", ...: searches, while `device` scores. Graphs need no memory of `device`
                                  then; log-likelihoods pass through the host. NULL or "" (default): `device` does both */
   uint32_t model_bits;        /* since 0.2.0. 16: the device may keep Gaussians in 16 bits a parameter, for half the memory;
-                                 scores change by up to a few hundredths. 0 (default) or 32: it does not */
+                                 scores change by a few hundredths near a Gaussian, by a thousandth of themselves far from
+                                 all. Models that 16 bits do not hold so stay whole. 0 (default) or 32: it does not */
   uint32_t n_best_gaussians;  /* since 0.2.0. N > 0: of the Gaussians that states share only the N likeliest of a frame are
                                  mixed (docs/performance.md, "Scoring less"). CPU only, at most 65,536. 0 (default): all */
 } asr_engine_config;

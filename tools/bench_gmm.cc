@@ -94,7 +94,8 @@ void run(const GmmBench &bench) {
   random.stream_dims = {bench.n_dims};
   random.min_gaussians = random.max_gaussians = bench.n_gaussians;
   random.seed = bench.seed;
-  if (bench.n_models > 1) return run_gmm_models({bench.common, random, bench.n_models, bench.n_frames, bench.windows});
+  if (bench.n_models > 1)
+    return run_gmm_models({bench.common, random, bench.n_models, bench.n_frames, bench.model_bits, bench.windows});
   const AcousticModel model = reference::random_gmm(random);
   const AcousticView view(model);
   const std::vector<float> features = reference::random_features(random, bench.n_frames);

@@ -13,7 +13,7 @@ namespace {
 class Models {
  public:
   Models(const DeviceEntry &entry, const GmmModelsBench &bench)
-      : device_(entry, backend_options(bench.common, bench.n_frames)),
+      : device_(entry, options_of(bench)),
         n_frames_(bench.n_frames),
         features_(reference::random_features(bench.model, bench.n_frames)) {
     for (uint32_t i = 0; i < bench.n_models; ++i) {
@@ -55,6 +55,11 @@ class Models {
   }
 
  private:
+  static asr_backend_options options_of(const GmmModelsBench &bench) {
+    asr_backend_options options = backend_options(bench.common, bench.n_frames);
+    options.model_bits = bench.model_bits;
+    return options;
+  }
   void fuse(uint32_t n_rows, uint32_t buffer) {
     const float weight = 1.0f / static_cast<float>(acoustics_.size());
     std::vector<asr_fuse_term> terms;
@@ -97,6 +102,7 @@ void run_gmm_models(const GmmModelsBench &bench) {
   report.option("gaussians", bench.model.max_gaussians);
   report.option("dims", bench.model.stream_dims[0]);
   report.option("frames", bench.n_frames);
+  report.option("model_bits", bench.model_bits);
   for (const uint32_t window : bench.windows) {
     const double scale = 1e6 * window / bench.n_frames;
     const auto us = [&](Models &of, bool together, Then then) {

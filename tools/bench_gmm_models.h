@@ -14,7 +14,7 @@ namespace asr::tool {
 struct GmmModelsBench {
   BenchOptions common;
   reference::RandomGmm model;  // each model has its own seed
-  uint32_t n_models, n_frames;
+  uint32_t n_models, n_frames, model_bits;
   std::vector<uint32_t> windows;
 };
 void run_gmm_models(const GmmModelsBench &bench);

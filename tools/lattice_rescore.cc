@@ -6,6 +6,7 @@
 #include "builder/graph/grammar_scores.h"
 #include "builder/graph/prune.h"
 #include "builder/graph/trie_lm.h"
+#include "core/base/limits.h"
 #include "core/lattice/kaldi_lattice.h"
 #include "core/lattice/prune.h"
 #include "core/lattice/rescore.h"
@@ -49,7 +50,9 @@ void run(const RescoreOptions &options) {
   const KaldiForm form = options.text ? KaldiForm::kText : KaldiForm::kBinary;
   size_t n_lattices = 0, n_empty = 0;
   options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
-    CompactLattice result = rescore(lattice, old_scores, new_scores);
+    RescoreBounds bounds;
+    bounds.most_states = kMostRescoredStates, bounds.most_arcs = kMostRescoredArcs;
+    CompactLattice result = rescore(lattice, old_scores, new_scores, bounds);
     if (options.beam > 0) result = prune(result, options.input.acoustic_scale, options.beam);
     ++n_lattices;
     n_empty += result.n_states() == 0;

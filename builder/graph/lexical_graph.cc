@@ -100,9 +100,18 @@ class TreeBuilder {
     add_children(0, entries_.size(), 0, false, 0, &arcs);
     graph_.begin[state] = graph_.arcs.size();
     graph_.n_arcs[state] = static_cast<uint32_t>(arcs.size());
-    graph_.arcs.insert(graph_.arcs.end(), arcs.begin(), arcs.end());
+    add_arcs(arcs);
     if (grammar_.final_costs[state] != kNotFinal)
       graph_.final_costs[state] = on_cost_grid(grammar_.final_costs[state] + word_cost_);
+  }
+
+  void add_arcs(const std::vector<LexicalArc> &arcs) {
+    if (graph_.arcs.size() + arcs.size() > grammar_.most_spelled_arcs) {
+      fail(ASR_UNSUPPORTED,
+           "the grammar comes to more than %llu arcs when its words are spelled; use fewer repetitions of rules, or classes",
+           static_cast<unsigned long long>(grammar_.most_spelled_arcs));
+    }
+    graph_.arcs.insert(graph_.arcs.end(), arcs.begin(), arcs.end());
   }
 
   // Returns the joint cost of entries [begin, end): -ln of the sum of their probabilities.
@@ -156,7 +165,7 @@ class TreeBuilder {
     graph_.begin.push_back(graph_.arcs.size());
     graph_.n_arcs.push_back(static_cast<uint32_t>(arcs.size()));
     graph_.final_costs.push_back(kNotFinal);
-    graph_.arcs.insert(graph_.arcs.end(), arcs.begin(), arcs.end());
+    add_arcs(arcs);
     states_by_hash_.add(hash, state);
     return state;
   }

@@ -40,7 +40,9 @@ class RuleExpander {
     }
     Grammar words = attach_tags(tagged_, source_);
     check_epsilons(words);
-    return optimise(words, source_);
+    Grammar grammar = optimise(words, source_);
+    grammar.most_spelled_arcs = std::max(kSureSpelledArcs, kMostSpelledRatio * n_nodes());
+    return grammar;
   }
 
  private:
@@ -55,6 +57,20 @@ class RuleExpander {
     uint32_t from, to;
   };
   std::map<std::string, Active> active_;  // rules being expanded
+
+  // Words, references and their groups, as they are written.
+  uint64_t n_nodes() const {
+    uint64_t n = 0;
+    std::vector<const RuleNode *> left;
+    for (const auto &[name, rule] : rules_.rules) left.push_back(&rule.expansion);
+    for (; !left.empty(); ++n) {
+      const RuleNode &node = *left.back();
+      left.pop_back();
+      for (const RuleNode &part : node.parts) left.push_back(&part);
+    }
+    return n;
+  }
+
   uint32_t depth_ = 0;
   size_t n_symbol_bytes_ = 0;
   TaggedGrammar tagged_;
