@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests `senone recognize`: its outputs, and a one-sentence error for each failed recording.
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -333,6 +334,16 @@ TEST(RecognizeCommand, NamesThatHypCannotHoldAreRefused) {
     EXPECT_TRUE(has(outcome, "senone: recognize: \"odd\nname\" cannot be the id in a line")) << outcome.output;
     EXPECT_FALSE(std::filesystem::exists(hyp));
   }
+}
+
+// Opening a pipe that nobody reads would wait.
+TEST(RecognizeCommand, ResumingIntoAPipeIsRefused) {
+  const std::string pipe = tone_bundle() + "/pipe.hyp";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const Outcome outcome = recognize_command(tone_recording("low") + " --hyp " + pipe + " --resume");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_TRUE(has(outcome, pipe + ": is no file, so --resume cannot read it again; name a file")) << outcome.output;
+  std::filesystem::remove(pipe);
 }
 
 // Runs many threads under a limit on address space. Any thread may lack memory; the command must exit by itself and leave no

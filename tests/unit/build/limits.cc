@@ -12,6 +12,7 @@
 #include "builder/graph/compact.h"
 #include "builder/graph/hmm_states.h"
 #include "builder/graph/jsgf.h"
+#include "builder/graph/lexical_graph.h"
 #include "builder/graph/lexicon.h"
 #include "tests/unit/scratch.h"
 
@@ -115,6 +116,31 @@ std::string ngrams(size_t order) {
     text += "\\" + std::to_string(n) + "-grams:\n-1" + repeated(" a", n) + "\n" + (n == 1 ? "-1 </s>\n" : "");
   }
   return text + "\\end\\\n";
+}
+
+// Few rules, or few uses of a long word, can come to gigabytes when words are spelled. A long list of words may be as long.
+TEST(BuildLimits, SpelledGrammars) {
+  Lexicon lexicon;
+  for (uint32_t p = 0; p < 256; ++p) {  // of "long": 100 phones, which differ at both ends, so that trees share little
+    std::vector<uint32_t> phones(100, 1);
+    for (uint32_t bit = 0; bit < 8; ++bit) phones[bit] = phones[99 - bit] = 1 + (p >> bit & 1);
+    lexicon.pronunciations.push_back(phones);
+    lexicon.pronunciations_of["long"].push_back(p);
+  }
+  lexicon.pronunciations.push_back({1, 2, 1, 2});
+  lexicon.pronunciations_of["short"] = {256};
+  const auto spell = [&](const std::string &rules) {
+    return make_lexical_graph(grammar_of(rules), lexicon, 0, [](double, const std::string &) {});
+  };
+  EXPECT_LT(spell("public <r> = " + repeated("long ", 3) + ";").arcs.size(), size_t{kSureSpelledArcs});
+  const std::string uses = "public <r> = " + repeated("long ", 300) + ";";
+  expect_error([&] { spell(uses); }, ASR_UNSUPPORTED, "comes to more than 1048576 arcs when its words are spelled");
+  std::string doubled = "<r0> = short | long short;";
+  for (int i = 1; i < 10; ++i) {
+    const std::string before = "<r" + std::to_string(i - 1) + ">";
+    doubled += "<r" + std::to_string(i) + "> = " + before + " " + before + ";";
+  }
+  expect_error([&] { spell(doubled + "public <r> = <r9>;"); }, ASR_UNSUPPORTED, "when its words are spelled");
 }
 
 TEST(BuildLimits, NgramsAreShort) {
