@@ -187,10 +187,13 @@ TEST_P(GmmTest, ScoresDoNotDependOnThreads) {
   }
 }
 
-// The loss by halving stays small. It shows in some bits.
+// The loss by halving stays small. It shows in some bits. A back end need not halve models; Senone's
+// own do.
 TEST_P(GmmTest, ModelsOf16Bits) {
   asr_backend_options halved = backend_options(1, 256);
   halved.model_bits = 16;
+  const std::string name = api().name;
+  const bool halves = name == "cpu" || name == "cuda" || name.rfind("ocl_", 0) == 0;
   RandomGmm sparse = tied(2, 64);
   sparse.zero_weights = 0.9;
   for (RandomGmm options : {RandomGmm(), full(), tied(3, 40), full(tied(3, 17)), sparse}) {
@@ -201,7 +204,9 @@ TEST_P(GmmTest, ModelsOf16Bits) {
       const std::vector<float> features = random_features(options, 30);
       const std::vector<float> scores = scorer.score(features);
       expect_same_bits(scores, scorer.score(features, 8));
-      EXPECT_NE(scores, Scorer(*this, model).score(features)) << n_dims << " features";
+      if (halves) {
+        EXPECT_NE(scores, Scorer(*this, model).score(features)) << n_dims << " features";
+      }
       for (size_t i = 0; i < scores.size(); ++i) {
         const size_t t = i / options.n_states;
         const double expected = reference::log_likelihood(scorer.view(), uint32_t(i % options.n_states), &features[t * n_dims]);

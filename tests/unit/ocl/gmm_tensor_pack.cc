@@ -42,10 +42,10 @@ class TensorPackTest : public testing::Test {
 
   // The base-2 score of one column of a tile.
   double column_score(const TensorPack &pack, size_t tile, uint32_t column, const float *features) const {
-    const uint32_t *const words = pack.fragments.data() + tile * pack.n_steps * (pack.halved ? 32 : 64);
+    const uint32_t *const words = pack.fragments.data() + tile * pack.n_steps * (pack.halved ? size_t{32} : 64);
     const auto weight = [&](size_t k, size_t lo) {
       if (pack.halved && lo == 1) return 0.0;
-      const uint32_t pair = words[lo * pack.n_steps * 32 + k / 8 * 32 + column * 4 + k % 8 / 2];
+      const uint32_t pair = words[lo * pack.n_steps * 32 + k / 8 * 32 + size_t{column} * 4 + k % 8 / 2];
       return double(half_value(uint16_t(k % 2 == 0 ? pair : pair >> 16)));
     };
     double score = pack.tiles[tile].constants[column];
