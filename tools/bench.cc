@@ -56,12 +56,14 @@ void BenchOptions::add_to(Command app) {
   add_quiet(app);
 }
 
-asr_backend_options backend_options(const BenchOptions &options, uint32_t window_frames, uint32_t max_lanes) {
+asr_backend_options backend_options(const BenchOptions &options, uint32_t window_frames, uint32_t max_lanes,
+                                    uint32_t model_bits) {
   asr_backend_options result{};
   result.size = sizeof result;
   result.max_lanes = max_lanes;
   result.window_frames = window_frames;
   result.n_threads = options.n_threads;
+  result.model_bits = model_bits;
   return result;
 }
 

@@ -32,7 +32,8 @@ struct BenchOptions {
 };
 
 // Returns the options with which a benchmark opens its device: n_threads, and capacity for one channel of window_frames.
-asr_backend_options backend_options(const BenchOptions &options, uint32_t window_frames, uint32_t max_lanes = 1);
+asr_backend_options backend_options(const BenchOptions &options, uint32_t window_frames, uint32_t max_lanes = 1,
+                                    uint32_t model_bits = 0);
 
 struct Timing {
   double min_s = 0, median_s = 0;

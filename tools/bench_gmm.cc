@@ -34,7 +34,9 @@ double operations_per_gaussian(const GmmBench &bench) {
 class DeviceScorer {
  public:
   DeviceScorer(const DeviceEntry &entry, const GmmBench &bench, const asr_acoustic_view *view)
-      : device_(entry, options_of(bench)), n_dims_(bench.n_dims), n_states_(bench.n_states) {
+      : device_(entry, backend_options(bench.common, bench.n_frames, 1, bench.model_bits)),
+        n_dims_(bench.n_dims),
+        n_states_(bench.n_states) {
     device_.check(device_.api()->load_acoustic(device_.get(), view, &acoustic_));
   }
   ~DeviceScorer() { device_.api()->free_acoustic(acoustic_); }
@@ -54,12 +56,6 @@ class DeviceScorer {
   }
 
  private:
-  static asr_backend_options options_of(const GmmBench &bench) {
-    asr_backend_options options = backend_options(bench.common, bench.n_frames);
-    options.model_bits = bench.model_bits;
-    return options;
-  }
-
   Device device_;
   asr_backend_acoustic *acoustic_ = nullptr;
   uint32_t n_dims_, n_states_;

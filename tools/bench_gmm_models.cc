@@ -13,7 +13,7 @@ namespace {
 class Models {
  public:
   Models(const DeviceEntry &entry, const GmmModelsBench &bench)
-      : device_(entry, options_of(bench)),
+      : device_(entry, backend_options(bench.common, bench.n_frames, 1, bench.model_bits)),
         n_frames_(bench.n_frames),
         features_(reference::random_features(bench.model, bench.n_frames)) {
     for (uint32_t i = 0; i < bench.n_models; ++i) {
@@ -55,11 +55,6 @@ class Models {
   }
 
  private:
-  static asr_backend_options options_of(const GmmModelsBench &bench) {
-    asr_backend_options options = backend_options(bench.common, bench.n_frames);
-    options.model_bits = bench.model_bits;
-    return options;
-  }
   void fuse(uint32_t n_rows, uint32_t buffer) {
     const float weight = 1.0f / static_cast<float>(acoustics_.size());
     std::vector<asr_fuse_term> terms;

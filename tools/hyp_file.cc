@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/hyp_file.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
+#include <system_error>
 
 #include "core/base/error.h"
 #include "tools/word_errors.h"
@@ -42,13 +41,12 @@ void write_hyp(const std::deque<Recognition> &results, OutputFile *file) {
 }
 
 HypJournal::HypJournal(const std::string &path) : path_(path) {
-  // A pipe without a reader or a writer would make open() wait.
-  const int opened = open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
-  struct stat facts = {};
-  const bool is_file = opened >= 0 && fstat(opened, &facts) == 0 && S_ISREG(facts.st_mode);
-  if (opened >= 0) file_.reset(fdopen(opened, "a"));
+  std::error_code unknown;
+  if (fs::is_other(path, unknown)) {  // opening a pipe that nobody reads would wait
+    fail(ASR_IO, "%s: is no file, so --resume cannot read it again; name a file", path.c_str());
+  }
+  file_.reset(fopen(path.c_str(), "ae"));
   if (file_ == nullptr) fail(ASR_IO, "%s: cannot be written: %s; name another file", path.c_str(), strerror(errno));
-  if (!is_file) fail(ASR_IO, "%s: is no file, so --resume cannot read it again; name a file", path.c_str());
   if (flock(fileno(file_.get()), LOCK_EX | LOCK_NB) != 0) {
     fail(ASR_IO, "%s: another run writes to it; wait for its end, or name another file", path.c_str());
   }

@@ -57,8 +57,12 @@ class RuleExpander {
     uint32_t from, to;
   };
   std::map<std::string, Active> active_;  // rules being expanded
+  uint32_t depth_ = 0;
+  size_t n_symbol_bytes_ = 0;
+  TaggedGrammar tagged_;
+  Grammar &grammar_ = tagged_.automaton;
 
-  // Words, references and their groups, as they are written.
+  // Returns the number of words, references and groups of all rules, as they are written.
   uint64_t n_nodes() const {
     uint64_t n = 0;
     std::vector<const RuleNode *> left;
@@ -70,11 +74,6 @@ class RuleExpander {
     }
     return n;
   }
-
-  uint32_t depth_ = 0;
-  size_t n_symbol_bytes_ = 0;
-  TaggedGrammar tagged_;
-  Grammar &grammar_ = tagged_.automaton;
 
   static bool is_special(const std::string &name) { return name == kNullRule || name == kVoidRule; }
 
