@@ -33,7 +33,7 @@ uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 // the warp has column l / 4 and k = 2 (l % 4), the next one, and both plus 8. halved: without lo.
 void put_fragment(uint32_t *step, uint32_t column, uint32_t k, bool half, bool halved, HalfPairs pair) {
   const uint32_t lane = 4 * column + k % 8 / 2, n_hi = half ? 1 : 2;
-  uint32_t *const out = step + lane * n_hi * (halved ? 1 : 2) + (half ? 0 : k / 8);
+  uint32_t *const out = step + size_t{lane} * n_hi * (halved ? 1 : 2) + (half ? 0 : k / 8);
   out[0] = pair.hi;
   if (!halved) out[n_hi] = pair.lo;
 }
@@ -223,28 +223,28 @@ double TensorPacker::shape_change(uint32_t n, const Expanded &expanded, const st
   return squares;
 }
 
-std::vector<uint8_t> TensorPacker::which_fit(uint32_t stream, const std::vector<uint32_t> &states,
-                                             const std::vector<TensorDim> &dims, bool halved) const {
-  std::vector<uint8_t> fit(states.size(), 0);
-  pool_.run(states.size(), [&](size_t i) { fit[i] = fits(states[i], stream, dims, halved) ? 1 : 0; });
+std::vector<TensorFit> TensorPacker::which_fit(uint32_t stream, const std::vector<uint32_t> &states,
+                                               const std::vector<TensorDim> &dims, bool halves) const {
+  std::vector<TensorFit> fit(states.size(), TensorFit::kNone);
+  pool_.run(states.size(), [&](size_t i) { fit[i] = fit_of(states[i], stream, dims, halves); });
   return fit;
 }
 
-bool TensorPacker::fits(uint32_t state, uint32_t stream, const std::vector<TensorDim> &dims, bool halved) const {
+TensorFit TensorPacker::fit_of(uint32_t state, uint32_t stream, const std::vector<TensorDim> &dims, bool halves) const {
   if (!uses_diagonal_kernel(view_.covariance, uint32_t(dims.size())) &&
       monomials_of(uint32_t(dims.size())).size() > kMaxMonomials) {
-    return false;
+    return TensorFit::kNone;
   }
   const asr_gmm_codebook &codebook = codebook_of(view_, state, stream);
   for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
     Expanded expanded = expand(codebook, k, 0, dims);
-    if (!(expanded.terms <= kMaxTerms)) return false;
+    if (!(expanded.terms <= kMaxTerms)) return TensorFit::kNone;
     for (const double weight : expanded.weights) {
-      if (!(std::abs(weight) <= kMaxWeight)) return false;
+      if (!(std::abs(weight) <= kMaxWeight)) return TensorFit::kNone;
     }
-    if (halved && !halve(dims, &expanded)) return false;
+    halves = halves && halve(dims, &expanded);
   }
-  return true;
+  return halves ? TensorFit::kHalved : TensorFit::kWhole;
 }
 
 uint32_t TensorPacker::n_gaussians(const States &states, uint32_t state) const {
@@ -319,7 +319,7 @@ TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout 
       uint32_t *const words = pack.fragments.data() + tile * tile_words;
       const auto put = [&](uint32_t at, HalfPairs pair) {
         if (layout.wgmma) {
-          uint32_t *const core = words + size_t{at / 8} * 32 + column * 4 + at % 8 / 2;
+          uint32_t *const core = words + size_t{at / 8} * 32 + size_t{column} * 4 + at % 8 / 2;
           core[0] = pair.hi;
           if (!layout.halved) core[size_t{pack.n_steps} * 32] = pair.lo;
         } else {

@@ -34,6 +34,10 @@ struct TensorLayout {
   bool wgmma = false, halved = false;
 };
 
+// TensorFit says of a state's Gaussians that they lose the tolerance on tensor cores, or keep it, or also stay near enough if
+// they are halved.
+enum class TensorFit : uint8_t { kNone, kWhole, kHalved };
+
 // Returns true if the diagonal kernel serves a stream; otherwise the expanded one does.
 bool uses_diagonal_kernel(asr_covariance covariance, uint32_t n_dims);
 
@@ -43,9 +47,9 @@ class TensorPacker {
       : view_(view), centre_(centre), pool_(pool) {}
 
   std::vector<TensorDim> dims_of(uint32_t stream) const;
-  // Returns 1 for each state whose Gaussians keep the tolerance, or, if they are halved, stay near enough, 0 for the others.
-  std::vector<uint8_t> which_fit(uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims,
-                                 bool halved = false) const;
+  // halves: whether states fit halved is asked, too.
+  std::vector<TensorFit> which_fit(uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims,
+                                   bool halves = false) const;
   TensorPack pack(uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims,
                   const TensorLayout &layout) const;
 
@@ -58,7 +62,7 @@ class TensorPacker {
                   const std::vector<TensorDim> &dims) const;
   bool halve(const std::vector<TensorDim> &dims, Expanded *expanded) const;
   double shape_change(uint32_t n_dims, const Expanded &expanded, const std::vector<double> &differences) const;
-  bool fits(uint32_t state, uint32_t stream, const std::vector<TensorDim> &dims, bool halved) const;
+  TensorFit fit_of(uint32_t state, uint32_t stream, const std::vector<TensorDim> &dims, bool halves) const;
   uint32_t n_gaussians(const States &states, uint32_t state) const;
   template <typename Put>
   void put_gaussian(const States &states, uint32_t state, uint32_t k, bool halved, float *constant, Put &&put) const;

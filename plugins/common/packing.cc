@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "core/base/error.h"
-#include "plugins/common/halves.h"
 
 namespace asr {
 namespace {
@@ -114,6 +114,18 @@ HalvedGaussian halve_gaussian(const asr_acoustic_view &view, const asr_gmm_codeb
   }
   if (!finite) return HalvedGaussian::kOverflows;
   return normal && losses <= kMostLoss * kMostLoss ? HalvedGaussian::kFits : HalvedGaussian::kLoses;
+}
+
+std::vector<uint32_t> words_of(const std::vector<float> &numbers, bool halved) {
+  std::vector<uint32_t> words(halved ? numbers.size() / 2 : numbers.size());
+  if (!halved) {
+    std::memcpy(words.data(), numbers.data(), numbers.size() * sizeof(float));
+    return words;
+  }
+  for (size_t i = 0; i < words.size(); ++i) {
+    words[i] = half_bits(numbers[2 * i]) | uint32_t{half_bits(numbers[2 * i + 1])} << 16;
+  }
+  return words;
 }
 
 std::vector<std::vector<uint32_t>> blocks_by_size(const std::vector<uint32_t> &sizes, size_t n_lanes) {

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "plugins/common/halves.h"
 
 namespace asr {
 
@@ -63,6 +65,20 @@ class HalvedFit {
   std::atomic<size_t> n_lost_{0};
   std::atomic<bool> overflows_{false};
 };
+
+// Passes the constant of a Gaussian to put(value), or, if `fit` is given, two halves whose sum it is.
+template <typename Put>
+void put_constant(double constant, HalvedFit *fit, const Put &put) {
+  if (fit == nullptr) return put(constant);
+  const double most = half_value(half_bits(static_cast<float>(constant)));
+  if (!std::isfinite(most)) fit->add(HalvedGaussian::kOverflows);
+  put(most);
+  put(constant - most);
+}
+
+// Returns floats as words, or, halved, in pairs of halves, of which the first is in the lower half of a word. An even number
+// of floats.
+std::vector<uint32_t> words_of(const std::vector<float> &numbers, bool halved);
 
 // Returns items in blocks of n_lanes of similar size (000_..., section IV-B). They are sorted by size, items of equal size in
 // their order, so that padding every block to its largest item wastes little. The last block may be short.

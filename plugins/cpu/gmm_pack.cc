@@ -13,7 +13,6 @@ namespace asr::cpu {
 namespace {
 
 constexpr double kLog2E = 1.4426950408889634;
-const double kScale = std::sqrt(kLog2E / 2);  // converts a factor of the precision to base-2 scores
 
 class Packer {
  public:
@@ -84,8 +83,8 @@ void Packer::put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight
   out.put_float(kLog2E * (log_weight + gaussian.log_normaliser));
   if (!full()) {
     for (size_t d = 0; d < n_dims; ++d) {
-      out.put_number(kScale * gaussian.factor[d]);
-      out.put_number(kScale * gaussian.offset[d]);
+      out.put_number(kFactorScale * gaussian.factor[d]);
+      out.put_number(kFactorScale * gaussian.offset[d]);
     }
     return;
   }
@@ -93,12 +92,12 @@ void Packer::put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight
   for (size_t i = 0; i < n_dims; i += 2) {
     const bool pair = i + 1 < n_dims;
     const double *const row1 = row + (n_dims - i);
-    out.put_float(-kScale * gaussian.offset[i]);
-    if (pair) out.put_float(-kScale * gaussian.offset[i + 1]);
-    out.put_number(kScale * row[0]);
+    out.put_float(-kFactorScale * gaussian.offset[i]);
+    if (pair) out.put_float(-kFactorScale * gaussian.offset[i + 1]);
+    out.put_number(kFactorScale * row[0]);
     for (size_t j = i + 1; j < n_dims; ++j) {
-      out.put_number(kScale * row[j - i]);
-      out.put_number(kScale * row1[j - i - 1]);
+      out.put_number(kFactorScale * row[j - i]);
+      out.put_number(kFactorScale * row1[j - i - 1]);
     }
     if (pair) row = row1 + (n_dims - i - 1);
   }

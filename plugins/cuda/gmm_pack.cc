@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
-#include "plugins/common/halves.h"
 #include "plugins/common/packing.h"
 
 namespace asr::cuda {
@@ -25,18 +23,13 @@ void GmmPacker::put_direct(const asr_gmm_codebook &codebook, uint32_t k, double 
   if (log_weight == -INFINITY) return;  // leaves the position empty
   const uint32_t n_dims = view_.streams[codebook.stream].n_dims;
   PackedGaussian gaussian = pack_gaussian(view_, codebook, k, centre_);
-  const bool halved = fit != nullptr;
-  if (halved) fit->add(halve_gaussian(view_, codebook, k, centre_, &gaussian));
+  if (fit != nullptr) fit->add(halve_gaussian(view_, codebook, k, centre_, &gaussian));
   float *out = four + position;
   const auto next = [&](double value) {
     *out = float(value);
     out += 4;
   };
-  const double constant = kLog2E * (log_weight + gaussian.log_normaliser);
-  const double most = halved ? half_value(half_bits(float(constant))) : constant;
-  if (halved && !std::isfinite(most)) fit->add(HalvedGaussian::kOverflows);
-  next(most);
-  if (halved) next(constant - most);
+  put_constant(kLog2E * (log_weight + gaussian.log_normaliser), fit, next);
   const double *factor = gaussian.factor.data();
   for (uint32_t i = 0; i < n_dims; ++i) {
     next(-kFactorScale * gaussian.offset[i]);
@@ -79,13 +72,7 @@ DirectPack GmmPacker::direct(uint32_t stream, const StreamStates &states, bool h
   }
   if (halved && !fit.suffices(n_gaussians)) return direct(stream, states, false);
   pack.halved = halved;
-  if (halved) {
-    for (size_t i = 0; i < fours.size(); i += 2)
-      pack.fours.push_back(half_bits(fours[i]) | uint32_t(half_bits(fours[i + 1])) << 16);
-  } else {
-    pack.fours.resize(fours.size());
-    std::memcpy(pack.fours.data(), fours.data(), fours.size() * sizeof(float));
-  }
+  pack.fours = words_of(fours, halved);
   return pack;
 }
 

@@ -3,8 +3,10 @@
 // its job, on its neighbours or on other jobs.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "core/base/file.h"
 #include "core/feature/feature_pipeline.h"
@@ -153,6 +155,51 @@ TEST_P(MfccTest, ManyFramesUnderSeveralWarps) {
   for (size_t i = 0; i < first.cepstra.size(); ++i) ASSERT_EQ(third.cepstra[i], second.cepstra[i]) << "value " << i;
   for (size_t i = 0; i < other.cepstra.size(); ++i)
     ASSERT_EQ(other.cepstra[i], first.cepstra[size_t{7} * f.n_ceps + i]) << "value " << i;
+}
+
+// Frames under all filter banks beside frames with the banks in another order or only some. Each has the bits that it has
+// alone.
+TEST_P(MfccTest, WarpsInAnyOrder) {
+  const FrontEnd f = kaldi_front_end();
+  const FeatureTables tables(f);
+  const auto device = open();
+  const Loaded loaded(api(), *device, tables);
+  const uint32_t n_warps = tables.view()->n_warps;
+  ASSERT_GE(n_warps, 11u);
+  std::vector<std::unique_ptr<Job>> jobs;
+  std::vector<Job *> list;
+  const auto add = [&](const std::vector<float> &signal, uint32_t n, const std::vector<uint32_t> &warps) {
+    const Job *first = nullptr;
+    for (const uint32_t warp : warps) {
+      jobs.push_back(std::make_unique<Job>(f, signal, 0, n, warp));
+      if (first == nullptr) first = jobs.back().get();
+      jobs.back()->job.samples = first->job.samples;
+      list.push_back(jobs.back().get());
+    }
+  };
+  const uint32_t n = 300, n_few = 37;
+  const std::vector<float> signal = make_signal(1 + n * f.shift_samples + f.window_samples, 5),
+                           other = make_signal(1 + n_few * f.shift_samples + f.window_samples, 6);
+  std::vector<uint32_t> all(n_warps);
+  std::iota(all.begin(), all.end(), 0);
+  add(other, n_few, {3, 3, 7});
+  add(signal, n, all);
+  std::reverse(all.begin(), all.end());
+  add(other, n_few, all);
+  add(other, 1, {5});
+  add(other, n_few, {5, 1, 2});
+  extract(*device, loaded, list);
+  for (const Job *job : list) {
+    const uint32_t n_part = std::min(50u, job->job.n_frames), begin = job->job.n_frames - n_part;
+    for (const uint32_t first : {0u, begin}) {
+      Job part(f, job->job.n_frames == n ? signal : other, first, n_part, job->job.warp);
+      extract(*device, loaded, {&part});
+      for (size_t i = 0; i < part.cepstra.size(); ++i) {
+        ASSERT_EQ(job->cepstra[size_t{first} * f.n_ceps + i], part.cepstra[i])
+            << "warp " << job->job.warp << " of " << job->job.n_frames << " frames, value " << i << " from frame " << first;
+      }
+    }
+  }
 }
 
 TEST_P(MfccTest, SilenceGivesTheFloor) {

@@ -41,14 +41,12 @@ inline void choose_tensor_states(const TensorPacker &packer, uint32_t stream, co
                                  StreamStates *states) {
   constexpr size_t kFewWhole = 16;
   const std::vector<uint32_t> own = std::exchange(states->direct, {});
-  std::vector<uint8_t> fit = packer.which_fit(stream, own, dims);
-  if (halves) {
-    std::vector<uint8_t> halved = packer.which_fit(stream, own, dims, true);
-    const auto n_fit = std::count(fit.begin(), fit.end(), 1), n_halved = std::count(halved.begin(), halved.end(), 1);
-    states->halves_tensor = static_cast<size_t>(n_fit - n_halved) * kFewWhole <= static_cast<size_t>(n_fit);
-    if (states->halves_tensor) fit = std::move(halved);
-  }
-  for (size_t i = 0; i < own.size(); ++i) (fit[i] != 0 ? states->tensor : states->direct).push_back(own[i]);
+  const std::vector<TensorFit> fit = packer.which_fit(stream, own, dims, halves);
+  const auto n_whole = static_cast<size_t>(std::count(fit.begin(), fit.end(), TensorFit::kWhole)),
+             n_halved = static_cast<size_t>(std::count(fit.begin(), fit.end(), TensorFit::kHalved));
+  states->halves_tensor = halves && n_whole * kFewWhole <= n_whole + n_halved;
+  const TensorFit least = states->halves_tensor ? TensorFit::kHalved : TensorFit::kWhole;
+  for (size_t i = 0; i < own.size(); ++i) (fit[i] >= least ? states->tensor : states->direct).push_back(own[i]);
 }
 
 // Appends the states of a codebook in fours, and of each four its weights. Weight is four floats.

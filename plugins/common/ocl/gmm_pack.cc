@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
-#include "plugins/common/halves.h"
 #include "plugins/common/kernels/log_zero.h"
 #include "plugins/common/packing.h"
 
@@ -40,7 +38,7 @@ class Packer {
       for (size_t i = task * kTaskGaussians; i < end; ++i) put(gaussians_[i]);
     });
     pack_.halved = layout_.halved && fit_.suffices(gaussians_.size());
-    store_numbers();
+    pack_.fours = words_of(numbers_, layout_.halved);
     return std::move(pack_);
   }
 
@@ -51,19 +49,7 @@ class Packer {
   // Returns the column where row i of a triangle begins, rounded down to whole groups of `dims`.
   uint32_t row_begin(uint32_t i) const { return i / layout_.dims * layout_.dims; }
 
-  // A Gaussian that is not there has a constant of -infinity in halves, which kernels raise to kLogZero.
-  void store_numbers() {
-    if (!layout_.halved) {
-      pack_.fours.resize(numbers_.size());
-      std::memcpy(pack_.fours.data(), numbers_.data(), numbers_.size() * sizeof(float));
-      return;
-    }
-    for (size_t i = 0; i < numbers_.size(); i += 2) {
-      pack_.fours.push_back(half_bits(numbers_[i]) | uint32_t{half_bits(numbers_[i + 1])} << 16);
-    }
-  }
-
-  // Appends n rounds of fours without Gaussians.
+  // Appends n rounds of fours without Gaussians, whose constant in halves is -infinity, which kernels raise to kLogZero.
   void add_rounds(uint32_t n) {
     const uint32_t first = n_rounds(), n_four_values = 4 * layout_.lanes;
     numbers_.resize(numbers_.size() + size_t{n} * size_ * n_four_values, 0.0f);
@@ -90,15 +76,7 @@ class Packer {
       *out = static_cast<float>(value);
       out += size_t{4} * layout_.lanes;
     };
-    const double constant = kLog2E * (double{position.log_weight} + gaussian.log_normaliser);
-    if (layout_.halved) {  // a sum of two halves
-      const double most = half_value(half_bits(static_cast<float>(constant)));
-      if (!std::isfinite(most)) fit_.add(HalvedGaussian::kOverflows);
-      next(most);
-      next(constant - most);
-    } else {
-      next(constant);
-    }
+    put_constant(kLog2E * (double{position.log_weight} + gaussian.log_normaliser), layout_.halved ? &fit_ : nullptr, next);
     if (!full()) {
       for (uint32_t i = 0; i < n_dims_; ++i) {
         next(-scale * gaussian.offset[i]);

@@ -15,18 +15,17 @@ constexpr uint32_t kWarp = 32;
 // Tells the compiler that a value is the same for all lanes.
 __device__ __forceinline__ uint32_t uniform(uint32_t value) { return __shfl_sync(0xffffffffu, value, 0); }
 
-// Mixture is a warp's way through the tiles of its stretch.
-template <bool kFours>
+// Mixture is a warp's way through the tiles of its stretch: the log sums of a state that has begun.
 struct Mixture {
-  LogSum of[2];         // sums of rows lane / 4 and + 8
+  LogSum of[2];         // of rows lane / 4 and + 8
   uint32_t begins = 1;  // 1: the next tile is the first of a state
 };
 
-// Of states by fours, scores of four wait for the next four, so that whole sectors of memory are stored.
-template <>
-struct Mixture<true> {
-  float held[2] = {};       // rows lane / 4 and + 8; lane q % 4 has those of the q-th state
-  int32_t first_held = -1;  // the first state; -1: none
+// HeldStates is its way through states by fours: scores of four wait for the next four, so that whole sectors of memory are
+// stored.
+struct HeldStates {
+  float scores[2] = {};  // of rows lane / 4 and + 8; lane q % 4 has those of the q-th state
+  int32_t first = -1;    // the first state; -1: none
 };
 
 // Adds a tile's 8 Gaussians, as mma leaves them, to the log sums of two rows, without a branch, so that tiles overlap. The
@@ -82,45 +81,45 @@ __device__ __forceinline__ void store_four(const GmmRows &rows, uint32_t first_r
   for (uint32_t half = 0; half < 2; ++half) store_score(rows, row + 8 * half, state, natural[half]);
 }
 
-// Stores the four states that a mixture holds.
-__device__ __forceinline__ void store_held(const GmmRows &rows, uint32_t first_row, Mixture<true> &mixture) {
-  if (mixture.first_held < 0) return;
-  store_four(rows, first_row, mixture.first_held + static_cast<int32_t>(threadIdx.x % 4), mixture.held);
-  mixture.first_held = -1;
+// Stores the four states that are held.
+__device__ __forceinline__ void store_held(const GmmRows &rows, uint32_t first_row, HeldStates &held) {
+  if (held.first < 0) return;
+  store_four(rows, first_row, held.first + static_cast<int32_t>(threadIdx.x % 4), held.scores);
+  held.first = -1;
 }
 
 // Takes the scores of four states. If they follow each other, they are stored with the four before, so that 8 lanes fill a
 // sector of memory: of two quads, which have a row each, one sends its later states and the other its earlier ones. Four that
 // end a sector and have none before are stored at once.
 __device__ __forceinline__ void hold_states(const GmmRows &rows, uint32_t first_row, int32_t state, const float (&natural)[2],
-                                            Mixture<true> &mixture) {
+                                            HeldStates &held) {
   const uint32_t lane = threadIdx.x % kWarp;
   const int32_t first = __shfl_sync(0xffffffffu, state, 0);
   const bool follow = __all_sync(0xffffffffu, state == first + static_cast<int32_t>(lane % 4)) != 0;
-  if (!follow || mixture.first_held < 0 || first != mixture.first_held + 4) {
-    store_held(rows, first_row, mixture);
+  if (!follow || held.first < 0 || first != held.first + 4) {
+    store_held(rows, first_row, held);
     if (!follow || first % 8 >= 4) return store_four(rows, first_row, state, natural);
-    mixture.held[0] = natural[0], mixture.held[1] = natural[1], mixture.first_held = first;
+    held.scores[0] = natural[0], held.scores[1] = natural[1], held.first = first;
     return;
   }
   const uint32_t row = first_row + lane / 8 * 2;
   const bool odd = (lane & 4) != 0;
-  const int32_t of_lane = mixture.first_held + static_cast<int32_t>(lane % 8);
+  const int32_t of_lane = held.first + static_cast<int32_t>(lane % 8);
 #pragma unroll
   for (uint32_t half = 0; half < 2; ++half) {
-    const float early = mixture.held[half], late = natural[half];
+    const float early = held.scores[half], late = natural[half];
     const float other = __shfl_xor_sync(0xffffffffu, odd ? early : late, 4);
     store_score(rows, row + 8 * half, of_lane, odd ? other : early);
     store_score(rows, row + 8 * half + 1, of_lane, odd ? late : other);
   }
-  mixture.first_held = -1;
+  held.first = -1;
 }
 
 // Adds the sums of a stage's tiles to the mixture of a warp's 16 rows, and stores the states that end. A state's log sums take
 // the place of its last tile in d, so that two states are merged at once.
 template <uint32_t kTiles>
 __device__ __forceinline__ void mix_tiles(float (&d)[kTiles][4], const TileInfo *infos, uint32_t n_tiles,
-                                          const float (&inverse_scale)[2], const Scores &scores, Mixture<false> &mixture) {
+                                          const float (&inverse_scale)[2], const Scores &scores, Mixture &mixture) {
   const uint32_t lane = threadIdx.x % kWarp, q = lane % 4;
   const int32_t states = lane < n_tiles ? infos[lane].states[0] : -1;
   const uint32_t ends = uniform(__ballot_sync(0xffffffffu, states >= 0));
@@ -155,7 +154,7 @@ __device__ __forceinline__ void mix_tiles(float (&d)[kTiles][4], const TileInfo 
 template <uint32_t kFour>
 __device__ __forceinline__ void mix_fours(const float (&d)[kFewProductTiles][4], const TileInfo *infos, uint32_t n_tiles,
                                           const float (&inverse_scale)[2], const GmmRows &rows, uint32_t first_row,
-                                          Mixture<true> &mixture) {
+                                          HeldStates &held) {
   const uint32_t q = threadIdx.x % 4;
 #pragma unroll
   for (uint32_t first_tile = 0; first_tile < kFewProductTiles; first_tile += kFour) {
@@ -180,18 +179,18 @@ __device__ __forceinline__ void mix_fours(const float (&d)[kFewProductTiles][4],
       for (uint32_t k = 0; k < 2 * kFour; ++k) sum.sum += fast_exp2(v[half][k] - sum.reference);
       natural[half] = log_sum_natural(sum);
     }
-    hold_states(rows, first_row, infos[first_tile + kFour - 1].states[q], natural, mixture);
+    hold_states(rows, first_row, infos[first_tile + kFour - 1].states[q], natural, held);
   }
 }
 
 __device__ __forceinline__ void mix_fours(const float (&d)[kFewProductTiles][4], uint32_t four_tiles, const TileInfo *infos,
                                           uint32_t n_tiles, const float (&inverse_scale)[2], const GmmRows &rows,
-                                          uint32_t first_row, Mixture<true> &mixture) {
+                                          uint32_t first_row, HeldStates &held) {
   static_assert(kMostFourTiles == kFewProductTiles);
   if (four_tiles == kMostFourTiles) {
-    mix_fours<kMostFourTiles>(d, infos, n_tiles, inverse_scale, rows, first_row, mixture);
+    mix_fours<kMostFourTiles>(d, infos, n_tiles, inverse_scale, rows, first_row, held);
   } else {
-    mix_fours<kMostFourTiles / 2>(d, infos, n_tiles, inverse_scale, rows, first_row, mixture);
+    mix_fours<kMostFourTiles / 2>(d, infos, n_tiles, inverse_scale, rows, first_row, held);
   }
 }
 

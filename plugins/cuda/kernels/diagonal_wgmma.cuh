@@ -3,6 +3,8 @@
 // back end. CUDA's says how it works.
 #pragma once
 
+#include <type_traits>
+
 #include "plugins/cuda/kernels/diagonal_mixing.cuh"
 #include "plugins/cuda/kernels/diagonal_rows.cuh"
 #include "plugins/cuda/kernels/gmm.h"
@@ -133,7 +135,7 @@ __device__ __forceinline__ void score_part(const Part &part, bool passes, unsign
   fragments.load(part.dims, part.n_dims, rows, first_row);
   const uint32_t row = first_row + threadIdx.x % 2 * 8 + threadIdx.x % kWarp / 4;
   [[maybe_unused]] const Scores scores = {rows.scores + size_t{row} * rows.n_states, row < rows.n_rows, rows.add};
-  Mixture<R::kFours> mixture;
+  std::conditional_t<R::kFours, HeldStates, Mixture> mixture;
   Place place;
   uint32_t info = 0;
   for (uint32_t block = 0; block < n_blocks; ++block) {

@@ -166,8 +166,10 @@ __global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorMode
       uint4 *to = reinterpret_cast<uint4 *>(ring + fetch_slot * stage_bytes);
 #pragma unroll
       for (uint32_t s = 0; s < kStageSteps; ++s, to += step_bytes / 16) {
-        for (uint32_t i = 0; i < kStepBytes / 16; i += n_warps * kWarp) {
-          if (thread_of_group + i < kStepBytes / 16) copy_16(to + thread_of_group + i, gaussians_from + i);
+        // Eight warps have more threads than a halved step has copies; otherwise all threads have as many.
+        const bool copies = !kHalved || thread_of_group < kStepBytes / 16;
+        for (uint32_t i = 0; copies && i < kStepBytes / 16; i += n_warps * kWarp) {
+          copy_16(to + thread_of_group + i, gaussians_from + i);
         }
         gaussians_from += kStepBytes / 16;
         uint4 *const own = to + kStepBytes / 16 + warp_of_group * kTiles * (kRowStepBytes / 16) + lane;

@@ -13,7 +13,7 @@ namespace {
 using namespace asr;
 using namespace asr::cuda;
 
-constexpr uint32_t kResident = 4;           // warpgroups of a multiprocessor
+constexpr uint32_t kResident = 4;  // warpgroups of a multiprocessor
 constexpr uint32_t kLocalBytes = 48 << 10;
 
 template <uint32_t kGroups, bool kFours>
@@ -38,9 +38,8 @@ __device__ __forceinline__ void score(const DiagonalPart &part, const Arrays &ar
   static_assert(Plain::kSharedBytes == Fours::kSharedBytes && Plain::kSharedBytes <= kLocalBytes);
   __shared__ __align__(128) unsigned char memory[Plain::kSharedBytes];
   const GmmRows rows = {arrays.features, arrays.scores, part.n_rows, part.n_features, part.n_states, part.add != 0};
-  const Part whole = {arrays.fragments, arrays.infos, arrays.dims, arrays.begins,    part.n_dims,  STEPS,
-                      part.n_tiles,     rows,         gridDim.y,   part.first_group, part.n_groups,
-                      part.four_tiles};
+  const Part whole = {arrays.fragments, arrays.infos, arrays.dims, arrays.begins,    part.n_dims,   STEPS,
+                      part.n_tiles,     rows,         gridDim.y,   part.first_group, part.n_groups, part.four_tiles};
   if (part.four_tiles > 0) {
     score_part<Fours>(whole, part.passes != 0, memory);
   } else {
