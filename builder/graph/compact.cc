@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "builder/graph/hash.h"
+#include "builder/graph/state_classes.h"
 #include "core/base/error.h"
 #include "core/base/limits.h"
 
@@ -96,35 +96,6 @@ std::vector<uint32_t> breadth_first_order(const StateGraph &graph) {
 
 namespace {
 
-uint64_t hash_state(const StateGraph &graph, uint32_t state, const std::vector<uint32_t> &class_of) {
-  uint64_t sum = 0;  // independent of the order of arcs
-  for (const StateArc *arc = graph.first_arc(state); arc != graph.last_arc(state); ++arc) {
-    sum += mix_hash(0x51ed, arc->transition_id, arc->word, float_bits(arc->cost), class_of[arc->next]);
-  }
-  return mix_hash(float_bits(graph.final_costs[state]), sum, class_of[state]);
-}
-
-// Gives states of equal hashes equal numbers, counted from 0 in the order of their first states. Returns the count of numbers.
-uint32_t number_classes(const std::vector<uint64_t> &hash, const std::vector<uint32_t> &order,
-                        std::vector<uint32_t> *class_of) {
-  size_t capacity = 16;
-  while (capacity < 2 * order.size()) capacity *= 2;
-  constexpr uint32_t kNone = 0xffffffffu;
-  std::vector<uint32_t> first_state(capacity, kNone);
-  uint32_t n_classes = 0;
-  for (const uint32_t state : order) {
-    size_t slot = hash[state] * 0x9e3779b97f4a7c15ull & (capacity - 1);
-    while (first_state[slot] != kNone && hash[first_state[slot]] != hash[state]) slot = (slot + 1) & (capacity - 1);
-    if (first_state[slot] == kNone) {
-      first_state[slot] = state;
-      (*class_of)[state] = n_classes++;
-    } else {
-      (*class_of)[state] = (*class_of)[first_state[slot]];
-    }
-  }
-  return n_classes;
-}
-
 constexpr uint32_t kNoTarget = 0xffffffffu;
 
 std::vector<StateArc> arcs_between_classes(const StateGraph &graph, uint32_t state, const std::vector<uint32_t> &class_of,
@@ -142,34 +113,9 @@ std::vector<StateArc> arcs_between_classes(const StateGraph &graph, uint32_t sta
 
 }  // namespace
 
-namespace {
-
-// Returns the coarsest classes of states; empty if finding them takes too long.
-std::vector<uint32_t> find_classes(const StateGraph &graph, const std::vector<uint32_t> &order, const BuildProgress &progress,
-                                   uint64_t most_steps) {
-  const auto n = static_cast<uint32_t>(order.size());
-  std::vector<uint32_t> class_of(graph.n_states(), 0), refined(graph.n_states());
-  std::vector<uint64_t> hash(graph.n_states());
-  uint32_t n_classes = 0;
-  uint64_t n_arcs = 0;
-  for (const uint32_t state : order) n_arcs += graph.n_arcs[state];
-  for (uint64_t round = 0;; ++round) {
-    if (round >= kSureMinimisingRounds && round * (n + n_arcs) > most_steps) return {};
-    for (uint32_t state = 0; state < graph.n_states(); ++state)
-      hash[state] = hash_state(graph, state, class_of);  // in storage order
-    const uint32_t n_refined = number_classes(hash, order, &refined);
-    class_of.swap(refined);
-    if (n_refined == n_classes) return class_of;
-    n_classes = n_refined;
-    progress(double(n_classes) / n, format("minimising: %u of %u states differ", n_classes, n));
-  }
-}
-
-}  // namespace
-
 std::vector<uint32_t> minimise(StateGraph *graph, const BuildProgress &progress, uint64_t most_steps) {
   const std::vector<uint32_t> order = breadth_first_order(*graph);
-  std::vector<uint32_t> class_of = find_classes(*graph, order, progress, most_steps);
+  std::vector<uint32_t> class_of = find_state_classes(*graph, order, progress, most_steps);
   const bool merges = !class_of.empty();
   class_of.resize(graph->n_states());
   for (uint32_t i = 0; !merges && i < order.size(); ++i) class_of[order[i]] = i;

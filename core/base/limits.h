@@ -67,7 +67,7 @@ constexpr size_t kMostSpellingArcs = size_t{1} << 18;
 constexpr size_t kMostSpellingSteps = size_t{1} << 20;
 constexpr uint64_t kSureSpelledArcs = uint64_t{1} << 20, kMostSpelledRatio = 64;
 constexpr uint64_t kMostMinimisingSteps = uint64_t{1} << 28;
-constexpr uint32_t kSureMinimisingRounds = 256;
+constexpr uint32_t kSureMinimisingRounds = 32;
 constexpr uint32_t kMostGraphStates = 0xfffffffe;
 constexpr uint32_t kMostGraphArcs = 0xfffffffe;
 constexpr uint32_t kMostTransitionIds = 0xfffffffe;

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partition refinement in two parts. Rounds over the whole graph need little memory, and suffice for most graphs: a round
+// separates states whose paths differ one arc further. Long chains need a round for each arc. So later rounds hash only states
+// with an arc to a state whose class has changed.
+#include "builder/graph/state_classes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "builder/graph/hash.h"
+#include "core/base/limits.h"
+
+namespace asr {
+namespace {
+
+constexpr uint32_t kNone = 0xffffffffu;
+
+// Hashes what a state of a class has in common: the outgoing arcs in any order, and the final cost.
+uint64_t hash_state(const StateGraph &graph, uint32_t state, const std::vector<uint32_t> &class_of) {
+  uint64_t sum = 0;
+  for (const StateArc *arc = graph.first_arc(state); arc != graph.last_arc(state); ++arc) {
+    sum += mix_hash(0x51ed, arc->transition_id, arc->word, float_bits(arc->cost), class_of[arc->next]);
+  }
+  return mix_hash(float_bits(graph.final_costs[state]), sum);
+}
+
+// Gives states of equal hashes equal numbers, counted from 0 in the order of their first states. Returns the count of numbers.
+uint32_t number_classes(const std::vector<uint64_t> &hash, const std::vector<uint32_t> &order,
+                        std::vector<uint32_t> *class_of) {
+  size_t capacity = 16;
+  while (capacity < 2 * order.size()) capacity *= 2;
+  std::vector<uint32_t> first_state(capacity, kNone);
+  uint32_t n_classes = 0;
+  for (const uint32_t state : order) {
+    size_t slot = hash[state] * 0x9e3779b97f4a7c15ull & (capacity - 1);
+    while (first_state[slot] != kNone && hash[first_state[slot]] != hash[state]) slot = (slot + 1) & (capacity - 1);
+    if (first_state[slot] == kNone) {
+      first_state[slot] = state;
+      (*class_of)[state] = n_classes++;
+    } else {
+      (*class_of)[state] = (*class_of)[first_state[slot]];
+    }
+  }
+  return n_classes;
+}
+
+// Numbers classes by their first states.
+std::vector<uint32_t> numbered(std::vector<uint32_t> class_of, const std::vector<uint32_t> &order, uint32_t n_classes) {
+  std::vector<uint32_t> number_of(n_classes, kNone);
+  uint32_t n = 0;
+  for (const uint32_t state : order) {
+    uint32_t &number = number_of[class_of[state]];
+    if (number == kNone) number = n++;
+    class_of[state] = number;
+  }
+  return class_of;
+}
+
+// StateSplitter goes on with a partition. Classes keep their numbers where they can, so that few states change theirs.
+class StateSplitter {
+ public:
+  StateSplitter(const StateGraph &graph, const std::vector<uint32_t> &order, uint32_t n_classes,
+                std::vector<uint32_t> *class_of);
+
+  // Splits classes by the hashes of states that may have another one than their class. Returns whether a class was split.
+  bool split();
+  uint32_t n_classes() const { return static_cast<uint32_t>(size_.size()); }
+  uint64_t n_steps() const { return n_steps_; }
+
+ private:
+  struct Hashed {
+    uint32_t of_class, state;
+    uint64_t hash;
+    bool operator<(const Hashed &other) const {
+      if (of_class != other.of_class) return of_class < other.of_class;
+      return hash != other.hash ? hash < other.hash : state < other.state;
+    }
+    bool same(const Hashed &other) const { return of_class == other.of_class && hash == other.hash; }
+  };
+  using Group = std::vector<Hashed>::const_iterator;
+
+  void split_class(Group begin, Group end);
+  void move_to_new_class(Group begin, Group end);
+  void find_states_to_hash();
+
+  const StateGraph &graph_;
+  std::vector<uint32_t> &class_of_;
+  std::vector<uint32_t> begin_, from_;  // of each state, the states with arcs to it are from_[begin_[s] ... begin_[s + 1] - 1]
+  std::vector<uint32_t> size_;          // of each class
+  std::vector<uint64_t> hash_;          // of each class, as its states had it when they were last hashed
+  std::vector<bool> waits_;             // of each state: is one of to_hash_
+  std::vector<uint32_t> to_hash_, changed_;
+  std::vector<Hashed> hashed_;
+  uint64_t n_steps_ = 0;
+};
+
+StateSplitter::StateSplitter(const StateGraph &graph, const std::vector<uint32_t> &order, uint32_t n_classes,
+                             std::vector<uint32_t> *class_of)
+    : graph_(graph),
+      class_of_(*class_of),
+      begin_(size_t{graph.n_states()} + 1),
+      size_(n_classes),
+      hash_(n_classes),
+      waits_(graph.n_states()) {
+  const auto each_arc = [&](const auto &visit) {
+    for (const uint32_t state : order) {
+      for (const StateArc *arc = graph.first_arc(state); arc != graph.last_arc(state); ++arc) visit(state, arc->next);
+    }
+  };
+  each_arc([&](uint32_t, uint32_t next) { ++begin_[next]; });
+  uint32_t sum = 0;
+  for (uint32_t &begin : begin_) sum += begin, begin = sum;  // the ends, which become begins below
+  from_.resize(sum);
+  each_arc([&](uint32_t state, uint32_t next) { from_[--begin_[next]] = state; });
+  for (const uint32_t state : order) {
+    const uint32_t number = class_of_[state];
+    const uint64_t hash = hash_state(graph, state, class_of_);
+    if (size_[number]++ == 0) hash_[number] = hash;
+    if (hash != hash_[number]) to_hash_.push_back(state);
+  }
+}
+
+bool StateSplitter::split() {
+  hashed_.clear();
+  changed_.clear();
+  for (const uint32_t state : to_hash_) {
+    hashed_.push_back({class_of_[state], state, hash_state(graph_, state, class_of_)});
+    n_steps_ += 1 + graph_.n_arcs[state];
+  }
+  std::sort(hashed_.begin(), hashed_.end());
+  for (Group begin = hashed_.begin(), end = begin; begin != hashed_.end(); begin = end) {
+    while (end != hashed_.end() && end->of_class == begin->of_class) ++end;
+    split_class(begin, end);
+  }
+  find_states_to_hash();
+  return !changed_.empty();
+}
+
+// [begin, end): the hashed states of a class. If the class has others, they have its hash still and keep its number; otherwise
+// the largest group of equal hashes does.
+void StateSplitter::split_class(Group begin, Group end) {
+  const uint32_t number = begin->of_class;
+  const bool has_others = size_[number] > static_cast<uint32_t>(end - begin);
+  const auto end_of_group = [&](Group group) {
+    return std::find_if(group, end, [&](const Hashed &hashed) { return !hashed.same(*group); });
+  };
+  uint64_t kept = hash_[number];
+  if (!has_others) {
+    std::ptrdiff_t most = 0;
+    for (Group group = begin, next = begin; group != end; group = next) {
+      next = end_of_group(group);
+      if (next - group > most) most = next - group, kept = group->hash;
+    }
+    hash_[number] = kept;
+  }
+  for (Group group = begin, next = begin; group != end; group = next) {
+    next = end_of_group(group);
+    if (group->hash != kept) move_to_new_class(group, next);
+  }
+}
+
+void StateSplitter::move_to_new_class(Group begin, Group end) {
+  const auto n = static_cast<uint32_t>(end - begin);
+  size_[begin->of_class] -= n;
+  for (Group hashed = begin; hashed != end; ++hashed) {
+    class_of_[hashed->state] = n_classes();
+    changed_.push_back(hashed->state);
+  }
+  size_.push_back(n);
+  hash_.push_back(begin->hash);
+}
+
+void StateSplitter::find_states_to_hash() {
+  for (const uint32_t state : to_hash_) waits_[state] = false;
+  to_hash_.clear();
+  for (const uint32_t state : changed_) {
+    n_steps_ += 1 + begin_[state + 1] - begin_[state];
+    for (uint32_t i = begin_[state]; i < begin_[state + 1]; ++i) {
+      if (waits_[from_[i]]) continue;
+      waits_[from_[i]] = true;
+      to_hash_.push_back(from_[i]);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<uint32_t> find_state_classes(const StateGraph &graph, const std::vector<uint32_t> &order,
+                                         const BuildProgress &progress, uint64_t most_steps) {
+  const auto n = static_cast<uint32_t>(order.size());
+  std::vector<uint32_t> class_of(graph.n_states(), 0), refined(graph.n_states());
+  std::vector<uint64_t> hash(graph.n_states());
+  uint32_t n_classes = 0;
+  const auto report = [&] { progress(double(n_classes) / n, format("minimising: %u of %u states differ", n_classes, n)); };
+  for (uint32_t round = 0; round < kSureMinimisingRounds; ++round) {
+    for (uint32_t state = 0; state < graph.n_states(); ++state)
+      hash[state] = mix_hash(hash_state(graph, state, class_of), class_of[state]);  // in storage order
+    const uint32_t n_refined = number_classes(hash, order, &refined);
+    class_of.swap(refined);
+    if (n_refined == n_classes) return class_of;
+    n_classes = n_refined;
+    report();
+  }
+  refined = {}, hash = {};  // the splitter takes as much memory
+  StateSplitter splitter(graph, order, n_classes, &class_of);
+  while (splitter.split()) {
+    if (splitter.n_steps() > most_steps) return {};
+    n_classes = splitter.n_classes();
+    report();
+  }
+  return numbered(std::move(class_of), order, n_classes);
+}
+
+}  // namespace asr

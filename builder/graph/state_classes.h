@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the states of a graph that minimise() may merge.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "builder/graph/lexical_graph.h"
+#include "builder/graph/state_graph.h"
+
+namespace asr {
+
+// Returns the class of each state: the coarsest partition of the states of `order` in which those of a class have the same
+// outgoing labels and costs to the same classes. Classes are numbered by their first states in `order`. Returns an empty vector
+// if the work exceeds kSureMinimisingRounds rounds over the whole graph and most_steps after them.
+std::vector<uint32_t> find_state_classes(const StateGraph &graph, const std::vector<uint32_t> &order,
+                                         const BuildProgress &progress, uint64_t most_steps);
+
+}  // namespace asr
