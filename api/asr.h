@@ -439,13 +439,13 @@ typedef struct asr_stream_config {
   float reject_threshold;    /* FINAL events with a higher asr_event_out_of_grammar have ASR_FLAG_REJECTED; 0..1. 0 (default) =
                                 the graph's: 0.5 for grammars and word lists, off for language models and for bundles made
                                 without a background (docs/rejection.md); below 0 = off: there is no score */
-  asr_speaker *speaker;      /* the speaker; the caller keeps the handle. Rows are made on the host then. NULL (default) =
-                                unknown. Not with ASR_INPUT_LOGLIKES */
+  asr_speaker *speaker;      /* the speaker; the caller keeps the handle. NULL (default) = unknown. Not with
+                                ASR_INPUT_LOGLIKES */
   asr_adaptation adaptation; /* default ASR_ADAPTATION_ON_CALL */
   uint32_t reserved2;        /* 0 */
-  const asr_fusion *fusion;  /* acoustic models instead of the engine's own; the struct stays the caller's. Rows are made and
-                                scores are fused on the host then. NULL (default) = the engine's own. Not with a speaker nor
-                                with ASR_INPUT_LOGLIKES; with ASR_INPUT_FEATURES only models of the own model's front end */
+  const asr_fusion *fusion;  /* acoustic models instead of the engine's own; the struct stays the caller's. NULL (default) =
+                                the engine's own. Not with a speaker nor with ASR_INPUT_LOGLIKES; with ASR_INPUT_FEATURES
+                                only models of the own model's front end */
 } asr_stream_config;
 
 ASR_API void asr_stream_config_default(asr_stream_config *config);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "core/base/error.h"
 #include "core/base/limits.h"
@@ -48,8 +49,9 @@ int number(const Enum &field) {
 template <typename Number>
 void check_range(Number value, Number low, Number high, const char *name) {
   if (value >= low && value <= high) return;
-  fail(ASR_INVALID_ARGUMENT, "%s is %.10g; its range is %.10g to %.10g", name, static_cast<double>(value),
-       static_cast<double>(low), static_cast<double>(high));
+  constexpr int kDigits = std::is_floating_point_v<Number> ? 7 : 10;
+  fail(ASR_INVALID_ARGUMENT, "%s is %.*g; its range is %.*g to %.*g", name, kDigits, static_cast<double>(value), kDigits,
+       static_cast<double>(low), kDigits, static_cast<double>(high));
 }
 
 // Copies `value` into the caller's struct, as far as that reaches by its size, which stays.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/limits.h"
 #include "tests/reference/gmm.h"
 #include "tests/reference/random_gmm.h"
 #include "tools/bench.h"
@@ -172,7 +173,7 @@ void add(Command app, const char *name, const char *what, asr_covariance covaria
       .one_of({16u, 32u})
       .shows_default();
   command.option("--models", bench->n_models, "Several: in one call, a call for each, and fused; and nothing else")
-      .range(1u, 1000u)
+      .range(1u, static_cast<uint32_t>(kMostModels))
       .shows_default();
   command.flag("!--no-openblas", bench->blas, "Do not compare with OpenBLAS");
   command.flag("--tune", bench->tune, "First choose the fastest way for this device, and keep the choice");

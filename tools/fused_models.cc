@@ -23,14 +23,14 @@ float take_weight(std::string *text) {
   const size_t colon = text->rfind(':');
   if (colon == std::string::npos || colon + 1 == text->size()) return 1;
   char *end = nullptr;
-  const float weight = strtof(text->c_str() + colon + 1, &end);
+  const double weight = strtod(text->c_str() + colon + 1, &end);
   if (*end != '\0') return 1;
   if (weight != 0 && !(weight >= kLeastModelWeight && weight <= kMostModelWeight)) {
     throw UsageError(format("recognize: --fuse %s: a weight is 0, or from %g to %g", text->c_str(),
                             static_cast<double>(kLeastModelWeight), static_cast<double>(kMostModelWeight)));
   }
   text->resize(colon);
-  return weight;
+  return static_cast<float>(weight);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <deque>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "core/base/file.h"
@@ -99,6 +100,19 @@ void take_archive_name(const char *option, std::string *file) {
     file->erase(0, 4);
   } else if (file->rfind("ark,", 0) == 0 || file->rfind("scp:", 0) == 0) {
     throw UsageError(format("recognize: %s writes one archive, not \"%s\"; give FILE or ark:FILE", option, file->c_str()));
+  } else {
+    return;
+  }
+  if (file->empty()) throw UsageError(format("recognize: %s ark: names no file; give FILE or ark:FILE", option));
+}
+
+// Each output needs a file of its own.
+void check_outputs(const Options &options) {
+  std::set<std::string> files;
+  for (const std::string &file :
+       {options.hyp, options.lattice, options.save_transforms, options.save_mean_transforms, options.save_warps}) {
+    if (file.empty() || files.insert(file).second) continue;
+    throw UsageError(format("recognize: two results would be written to %s; name another file for one", file.c_str()));
   }
 }
 
@@ -106,6 +120,7 @@ void run(Options options) {
   take_archive_name("--lattice", &options.lattice);
   take_archive_name("--save-transforms", &options.save_transforms);
   take_archive_name("--save-mean-transforms", &options.save_mean_transforms);
+  check_outputs(options);
   UtteranceSource source(options);
   check_usage(options, source);
   const bool prints_hyp = options.hyp == "-";
@@ -130,7 +145,8 @@ void run(Options options) {
   const double begin_s = wall_seconds();
   std::optional<Speakers> speakers;
   if (options.has_speakers()) {
-    const Speakers::Files files{options.utt2spk, options.transforms, options.mean_transforms, options.warps};
+    const Speakers::Files files{options.utt2spk, options.transforms, options.mean_transforms, options.warps,
+                                options.saves_speakers()};
     speakers.emplace(engine.get(), files, options.vtln_warp);
   }
   if (options.searches_warps()) {
@@ -145,6 +161,7 @@ void run(Options options) {
   const BatchOptions batch{n_jobs, journal ? &*journal : nullptr, speakers ? &*speakers : nullptr, true};
   const std::deque<Recognition> results = recognize_batch(engine.get(), options, batch, &source);
   print_summary(engine.get(), results, !options.endpoint.empty(), wall_seconds() - begin_s);
+  if (speakers) speakers->warn_of_unused_files();
   if (journal && journal->n_older() > 0)
     fprintf(stderr, "%zu older results are in %s\n", journal->n_older(), options.hyp.c_str());
   if (hyp) write_hyp(results, &*hyp);

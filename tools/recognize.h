@@ -46,6 +46,7 @@ struct RecognizeOptions {
   bool searches_warps() const { return vtln == "search"; }
   bool listens_first() const { return !adapt.empty() || searches_warps(); }  // true: passes for adaptation come first
   bool estimates(const char *method) const { return adapt == method || adapt == "fmllr+mllr"; }
+  bool saves_speakers() const { return !(save_transforms + save_mean_transforms + save_warps).empty(); }
   bool has_speakers() const { return !(adapt + transforms + mean_transforms + warps).empty() || searches_warps(); }
 };
 

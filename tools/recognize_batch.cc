@@ -120,8 +120,7 @@ class Batch {
       try {
         source_->prepare(&utterance, info_);
         const auto heard = [&](Recognition &&part) { add_part(std::move(part), result); };
-        if (speakers_ != nullptr) options.speaker = speakers_->of(utterance);
-        recognize_utterance(engine_, options, utterance, fed, heard, result);
+        recognize(utterance, &options, fed, heard, result);
       } catch (...) {
         const std::string sentence = current_error().what();
         const std::string &name = utterance.input == ASR_INPUT_FLOAT ? utterance.path : utterance.id;
@@ -129,6 +128,20 @@ class Batch {
       }
       finish(result);
     }
+  }
+
+  // Recognises an utterance, as its speaker's if there are speakers.
+  template <typename Fed, typename Heard>
+  void recognize(const Utterance &utterance, Options *options, const Fed &fed, const Heard &heard, Recognition *result) {
+    if (speakers_ == nullptr) return recognize_utterance(engine_, *options, utterance, fed, heard, result);
+    options->speaker = speakers_->of(utterance);
+    try {
+      recognize_utterance(engine_, *options, utterance, fed, heard, result);
+    } catch (...) {
+      speakers_->give_back(utterance, options->learns);
+      throw;
+    }
+    speakers_->give_back(utterance, options->learns);
   }
 
   // Takes the next utterance and returns its empty result; nullptr at the end. A damaged archive ends early.

@@ -40,7 +40,8 @@ void check_usage(const RecognizeOptions &options) {
 
 }  // namespace
 
-UtteranceSource::UtteranceSource(const RecognizeOptions &options) : checks_ids_(!options.hyp.empty()) {
+UtteranceSource::UtteranceSource(const RecognizeOptions &options)
+    : checks_ids_(!options.hyp.empty()), checks_names_(options.saves_speakers() && options.utt2spk.empty()) {
   check_usage(options);
   for (const std::string &file : options.files) {
     recordings_.push_back({std::filesystem::path(file).stem(), file, 0, ASR_INPUT_FLOAT, 0, 0, {}});
@@ -61,11 +62,19 @@ UtteranceSource::UtteranceSource(const RecognizeOptions &options) : checks_ids_(
     features_.emplace(read_bundle(options.model).front_end, options.cmn, options.cmvn,
                       options.cmvn.empty() ? "" : options.utt2spk);
   }
-  if (checks_ids_) {
-    for (const Utterance &recording : recordings_) check_hyp_id(recording.id);
-  }
+  for (const Utterance &recording : recordings_) check_id(recording.id);
   if (!archive_ && recordings_.empty()) {
     fail(ASR_BAD_FILE, "%s: names no recordings; give a line each, path and optional id", options.list.c_str());
+  }
+}
+
+void UtteranceSource::check_id(const std::string &id) const {
+  if (checks_ids_) check_hyp_id(id);
+  if (checks_names_ && (id.empty() || id.find_first_of(" \t\r\n") != std::string::npos)) {
+    fail(ASR_INVALID_ARGUMENT,
+         "recognize: \"%s\" cannot name a speaker in a saved file: it is empty or has a space; give it another id in --list, "
+         "or --utt2spk",
+         id.c_str());
   }
 }
 
@@ -91,7 +100,7 @@ bool UtteranceSource::next(Utterance *utterance) {
   }
   kaldi::Matrix<float> matrix;
   if (!archive_->next(&utterance->id, &matrix)) return false;
-  if (checks_ids_) check_hyp_id(utterance->id);
+  check_id(utterance->id);
   utterance->path = archive_path_;
   utterance->number = n_given_++;
   utterance->input = features_ ? ASR_INPUT_FEATURES : ASR_INPUT_LOGLIKES;

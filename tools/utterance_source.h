@@ -22,9 +22,10 @@ class UtteranceSource {
       const;
 
  private:
+  void check_id(const std::string &id) const;
   void read_list(const std::string &path);
 
-  const bool checks_ids_;  // for --hyp
+  const bool checks_ids_, checks_names_;  // for --hyp, and for files of speakers
   std::vector<Utterance> recordings_;
   size_t next_ = 0, n_given_ = 0;
   std::string archive_path_;

@@ -68,7 +68,7 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
       features_(nullptr, nullptr),
       acoustic_(nullptr, nullptr) {
   if (options.n_best_gaussians > 0 && !device_.has(ASR_BACKEND_SELECTION)) {
-    fail(ASR_UNSUPPORTED, "%s mixes all Gaussians; leave asr_engine_config.n_best_gaussians (--selection) 0, or use the CPU",
+    fail(ASR_UNSUPPORTED, "%s mixes all Gaussians; leave asr_engine_config.n_best_gaussians 0 (no --selection), or use the CPU",
          device_.entry().id.c_str());
   }
   if (!options.search_device.empty()) open_searcher();

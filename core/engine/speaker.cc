@@ -14,7 +14,9 @@ AcousticModel read_for_estimation(const Bundle &bundle) {
   check_bundle_file(bundle, "acoustic.bin");
   AcousticModel model = read_acoustic_model(path);
   if (model.covariance != ASR_COVARIANCE_DIAGONAL) {
-    fail(ASR_UNSUPPORTED, "asr_speaker_new: %s has full covariances; transforms are estimated for models with diagonal ones",
+    fail(ASR_UNSUPPORTED,
+         "asr_speaker_new: %s has full covariances; transforms and warps are estimated for diagonal ones; adapt with another "
+         "model, or give the warp (--vtln FACTOR)",
          path.c_str());
   }
   if (model.n_dims > kMostSpeakerDims) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests `senone recognize` with speakers: transforms and warps are estimated, written, read, and refused if unusable.
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "core/base/error.h"
 #include "core/base/file.h"
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
@@ -116,7 +118,8 @@ TEST(RecognizeSpeakers, BadUsageAndBadFiles) {
        {"--vtln 0.7", "--vtln 1.3", "--vtln nan", "--vtln 1x", "--vtln sea", "--vtln search --vtln-factors 12",
         "--vtln-factors 21", "--vtln 0.9 --vtln-factors 11", "--save-warps x", "--save-transforms x", "--utt2spk x",
         "--save-mean-transforms x", "--adapt mllr --save-transforms x", "--adapt fmllr --save-mean-transforms x",
-        "--adapt mllr --fuse x", "--adapt fmllr --save-transforms scp:x", "--adapt fmllr --save-transforms ark,t:x"}) {
+        "--adapt mllr --fuse x", "--adapt fmllr --save-transforms scp:x", "--adapt fmllr --save-transforms ark,t:x",
+        "--adapt fmllr --save-transforms ark:", "--vtln search --hyp x --save-warps x"}) {
     const Outcome outcome = recognize_command(recording + " " + wrong);
     EXPECT_EQ(outcome.exit_code, 2) << wrong << "\n" << outcome.output;
   }
@@ -133,6 +136,59 @@ TEST(RecognizeSpeakers, BadUsageAndBadFiles) {
   const Outcome range = recognize_command(recording + " --warps " + far);
   EXPECT_NE(range.exit_code, 0);
   EXPECT_TRUE(has(range, far + ": 'low_mid': ")) << range.output;
+}
+
+TEST(RecognizeSpeakers, NamesThatAFileCannotHave) {
+  const std::string warps = tone_bundle() + "/unsaved", search = " --vtln search --save-warps " + warps;
+  const std::string spaced = tone_bundle() + "/low mid.wav", namesake = tone_bundle() + "/other";
+  std::filesystem::create_directory(namesake);
+  std::filesystem::copy_file(tone_recording("low mid"), spaced);
+  std::filesystem::copy_file(tone_recording("high mid"), namesake + "/low_mid.wav");
+  const Outcome blank = recognize_command("'" + spaced + "'" + search);
+  EXPECT_NE(blank.exit_code, 0);
+  EXPECT_TRUE(has(blank, "\"low mid\" cannot name a speaker in a saved file")) << blank.output;
+  const Outcome two = recognize_command(tone_recording("low mid") + " " + namesake + "/low_mid.wav" + search);
+  EXPECT_NE(two.exit_code, 0);
+  EXPECT_TRUE(has(two, "two recordings have this name")) << two.output;
+  const std::string list = write("ids", tone_recording("low mid") + " one\n" + namesake + "/low_mid.wav two\n");
+  const Outcome ids = recognize_command("--list " + list + search);
+  EXPECT_TRUE(has(ids, "2 warps are in " + warps)) << ids.output;
+}
+
+TEST(RecognizeSpeakers, AFileOfOtherSpeakersIsNamed) {
+  const std::string warps = write("strangers", "zoe 0.9\n");
+  const Outcome unused = recognize_command(tone_recording("low mid") + " --warps " + warps);
+  EXPECT_EQ(unused.exit_code, 0);
+  EXPECT_TRUE(has(unused, "warning: " + warps + ": names none of the speakers")) << unused.output;
+  EXPECT_FALSE(has(recognize_command(tone_recording("low mid") + " --warps " + write("known", "low_mid 0.9\n")), "warning"));
+}
+
+// More speakers than keep their handles: each comes back with its own transforms.
+TEST(RecognizeSpeakers, ManySpeakersInTurn) {
+  std::string list, speakers;
+  for (int turn = 0; turn < 2; ++turn) {
+    for (int i = 0; i < 24; ++i) {
+      const std::string id = format("%d-%d", turn, i);
+      list += tone_recording(i % 2 == 0 ? "low mid high low mid" : "high high mid low") + " " + id + "\n";
+      speakers += id + format(" speaker%d\n", i);
+    }
+  }
+  const std::string common = "--list " + write("many", list) + " --utt2spk " + write("of_many", speakers) + " --json --adapt ";
+  for (const char *const method : {"mllr", "fmllr"}) {
+    const Outcome one = recognize_command(common + method + " --jobs 1"),
+                  several = recognize_command(common + method + " --jobs 7");
+    EXPECT_EQ(one.exit_code, 0) << one.output;
+    EXPECT_TRUE(has(one, "adapted to 24 of 24 speakers")) << one.output;
+    const auto lines_of = [](const Outcome &outcome) {
+      std::string lines;
+      std::istringstream all(outcome.output);
+      for (std::string line; std::getline(all, line);)
+        lines += line[0] == '{' ? line.substr(line.find("\"words\"")) + '\n' : "";
+      return lines;
+    };
+    EXPECT_EQ(lines_of(several), lines_of(one));
+    EXPECT_EQ(lines_of(one).substr(0, lines_of(one).size() / 2), lines_of(one).substr(lines_of(one).size() / 2));
+  }
 }
 
 }  // namespace
