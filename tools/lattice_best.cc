@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "core/base/limits.h"
 #include "core/lattice/nbest.h"
 #include "tools/lattice.h"
 
@@ -50,7 +51,7 @@ void add_lattice_best(Command lattice) {
   const auto n_best = std::make_shared<BestOptions>();
   n_best->n = 10;
   Command command = lattice.command("nbest", "The words of the best paths: lines \"utt-id-rank words\"");
-  command.option("-n", n_best->n, "Paths of a lattice").range(1, 1000000).shows_default();
+  command.option("-n", n_best->n, "Paths of a lattice").range(1u, kMostAlternatives).shows_default();
   add(command, n_best);
 }
 
