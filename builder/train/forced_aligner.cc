@@ -72,7 +72,9 @@ class ForcedAligner::Search {
     asr_backend_channel *const channel = channel_.get();
     device_.check(device_.api()->best_paths(device_.get(), &channel, 1, ASR_WANTS_FINAL, &path));
     if (path.beam_died != 0 || path.reached_final == 0) {
-      job_->problem = "no path within --beam says its words; check its transcript, or raise --beam";
+      job_->problem =
+          format("no path within --beam says its words in its %u frames; check recording and transcript, or raise --beam",
+                 job_->n_rows);
       return;
     }
     for (uint64_t i = 0; i < path.n_arcs; ++i) {
