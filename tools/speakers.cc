@@ -84,29 +84,22 @@ void Speakers::Transforms::begin(asr_speaker *speaker, const std::string &name) 
 }
 
 void Speakers::set_methods(uint32_t methods, uint32_t n_warps) {
-  asr_speaker *trial = nullptr;  // reports methods that the engine does not support, even without speakers
-  check(asr_speaker_new(engine_, &trial));
-  const Pointer owned(trial, asr_speaker_free);
-  check(asr_speaker_set_methods(trial, methods, n_warps));
   methods_ = methods;
   n_warps_ = n_warps;
+  make(State());  // reports methods that the engine does not support, even without speakers
   for (auto &[key, speaker] : speakers_) {
     if (speaker.handle) check(asr_speaker_set_methods(speaker.handle.get(), methods, n_warps));
   }
 }
 
 Speakers::Pointer Speakers::make(const std::string &name) {
-  asr_speaker *made = nullptr;
-  check(asr_speaker_new(engine_, &made));
-  Pointer speaker(made, asr_speaker_free);
-  check(asr_speaker_set_methods(made, methods_, n_warps_));
-  check(asr_speaker_set_warp(made, warp_));
+  Pointer speaker = make(State{warp_, {}, {}});
   const auto warp = warps_.find(name);
   n_warps_used_ += warp != warps_.end() ? 1 : 0;
-  if (warp != warps_.end() && asr_speaker_set_warp(made, warp->second) != ASR_OK) {
+  if (warp != warps_.end() && asr_speaker_set_warp(speaker.get(), warp->second) != ASR_OK) {
     fail(ASR_BAD_FILE, "%s: '%s': %s", warps_path_.c_str(), name.c_str(), asr_last_error());
   }
-  for (Transforms *transforms : {&of_rows_, &of_means_}) transforms->begin(made, name);
+  for (Transforms *transforms : {&of_rows_, &of_means_}) transforms->begin(speaker.get(), name);
   return speaker;
 }
 

@@ -186,8 +186,9 @@ TEST(RecognizeSpeakers, ManySpeakersInTurn) {
         lines += line[0] == '{' ? line.substr(line.find("\"words\"")) + '\n' : "";
       return lines;
     };
-    EXPECT_EQ(lines_of(several), lines_of(one));
-    EXPECT_EQ(lines_of(one).substr(0, lines_of(one).size() / 2), lines_of(one).substr(lines_of(one).size() / 2));
+    const std::string lines = lines_of(one);
+    EXPECT_EQ(lines_of(several), lines);
+    EXPECT_EQ(lines.substr(0, lines.size() / 2), lines.substr(lines.size() / 2));
   }
 }
 
