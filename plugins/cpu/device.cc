@@ -112,11 +112,25 @@ void Device::add(const Job &job) {
 
 void Device::score(Acoustic &acoustic, const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes) {
   check_score(n_rows, max_rows_, buffer);
+  const bool waits = loglikes == nullptr && acoustic.demanded.is_possible() && acoustic.demand.waits();
+  if (waits) {
+    if (scorer_.joinable()) await(acoustic, buffer);  // an earlier job may read the features
+    acoustic.features[buffer].assign(features, features + size_t{n_rows} * acoustic.gmm.n_dims());
+  }
   acoustic.n_rows[buffer] = n_rows;
-  add({&acoustic, features, n_rows, buffer, loglikes, nullptr});
+  acoustic.waiting[buffer] = waits;
+  if (!waits) add({&acoustic, features, n_rows, buffer, loglikes, nullptr});
+}
+
+void Device::score_waiting(Acoustic &acoustic, uint32_t buffer) {
+  if (!acoustic.waiting[buffer]) return;
+  add({&acoustic, acoustic.features[buffer].data(), acoustic.n_rows[buffer], buffer, nullptr, nullptr});
+  acoustic.waiting[buffer] = false;
 }
 
 void Device::fuse(FuseCall<Acoustic> call, Acoustic &to, uint32_t buffer, float *loglikes) {
+  for (Acoustic *model : call.models) score_waiting(*model, buffer);
+  score_waiting(to, buffer);
   add({&to, nullptr, to.n_rows[buffer], buffer, loglikes, std::make_shared<const FuseCall<Acoustic>>(std::move(call))});
 }
 

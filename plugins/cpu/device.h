@@ -13,23 +13,31 @@
 #include "core/backend/asr_backend.h"
 #include "core/base/thread_pool.h"
 #include "plugins/common/fuse_call.h"
+#include "plugins/cpu/demand.h"
 #include "plugins/cpu/gmm.h"
+#include "plugins/cpu/gmm_asked.h"
 
 namespace asr::cpu {
 
 // A model and its two score buffers [n_rows][n_states], which grow with the number of rows.
 struct Acoustic {
-  Acoustic(const asr_acoustic_view &view, const GmmOptions &options) : gmm(view, options) {}
+  Acoustic(const asr_acoustic_view &view, const GmmOptions &options, size_t n_threads)
+      : gmm(view, options), demand(n_threads), demanded(gmm) {}
   Gmm gmm;
   std::vector<float> scores[2];
-  uint32_t n_rows[2] = {0, 0};  // as soon as they are to be scored
+  uint32_t n_rows[2] = {0, 0};       // as soon as they are to be scored
+  bool waiting[2] = {false, false};  // the scores wait until an advance makes them from the features
+  std::vector<float> features[2];    // [n_rows][n_dims]
+  DemandPolicy demand;
+  Demanded demanded;
 
   uint32_t n_states() const { return gmm.n_states(); }
   void check_rows(const char *slot, uint32_t buffer, uint32_t first_row, uint32_t n) const;
 };
 
 // Device scores windows in the order of the calls. With one thread the caller scores a window at once. With more, a thread
-// that lives as long as the device scores it, so that the caller can advance the preceding window.
+// that lives as long as the device scores it, so that the caller can advance the preceding window. Scores that the host does
+// not want may wait until an advance makes those that it asks for.
 class Device {
  public:
   explicit Device(const asr_backend_options &options);
@@ -45,8 +53,9 @@ class Device {
   // Fuses rows of score buffers, in the order of the calls of both.
   void fuse(FuseCall<Acoustic> call, Acoustic &to, uint32_t buffer, float *loglikes);
   void await(const Acoustic &acoustic, uint32_t buffer);  // waits for the last `score` into the buffer
-  void drain();                                           // waits for all jobs
-  void wait();                                            // drains, then rethrows the first failure once
+  void score_waiting(Acoustic &acoustic, uint32_t buffer);
+  void drain();  // waits for all jobs
+  void wait();   // drains, then rethrows the first failure once
 
  private:
   struct Job {

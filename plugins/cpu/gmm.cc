@@ -10,8 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plugins/cpu/gmm_kernels.h"
-#include "plugins/cpu/gmm_pack.h"
+#include "plugins/cpu/gmm_scorer.h"
 
 namespace asr::cpu {
 namespace {
@@ -20,23 +19,56 @@ constexpr float kLn2 = 0.69314718f;
 
 // The rows of a call and the destination of a stream's scores: the first stream writes, the others add.
 struct Rows {
-  size_t n_rows, n_states;
+  size_t n_rows, n_states, n_lanes;
   const float *x;  // [groups][dims][kGroupFrames]
   float *loglikes;
   bool add;
 
-  void put(size_t first_row, size_t n, const std::vector<uint32_t> &states, size_t n_lanes, const float *block) const {
-    for (size_t t = 0; t < n; ++t) {
+  void put(size_t first_row, size_t n, const std::vector<uint32_t> &states, const float *block) const {
+    const bool consecutive = are_consecutive(states);
+    for (size_t t = 0; t < n; ++t, block += n_lanes) {
       float *const row = loglikes + (first_row + t) * n_states;
-      for (size_t lane = 0; lane < states.size(); ++lane) {
-        float &out = row[states[lane]];
-        out = add ? out + block[t * n_lanes + lane] : block[t * n_lanes + lane];
+      if (consecutive) {
+        put(block, states.size(), row + states.front());
+      } else {
+        for (size_t lane = 0; lane < states.size(); ++lane) put(block + lane, 1, row + states[lane]);
       }
+    }
+  }
+  void put(const float *scores, size_t n, float *out) const {
+    if (add) {
+      for (size_t i = 0; i < n; ++i) out[i] += scores[i];
+    } else {
+      for (size_t i = 0; i < n; ++i) out[i] = scores[i];
     }
   }
 };
 
-// Returns the stream's features, centred, in the order of the kernels.
+void score_own(const Gmm::Packed &model, const GmmStream &stream, const OwnBlock &block, const Rows &rows) {
+  const size_t n_dims = stream.dims.size();
+  alignas(64) float scores[kMaxTileFrames * kMaxLanes];
+  for (size_t t = 0; t < rows.n_rows; t += model.gaussians.n_tile_frames) {
+    const size_t n = std::min(model.gaussians.n_tile_frames, rows.n_rows - t);
+    model.gaussians.mixtures(stream.gaussians_of(block), n_dims, block.n_gaussians, rows.x + t * n_dims, n, scores);
+    rows.put(t, n, block.states, scores);
+  }
+}
+
+void score_shared(const Gmm::Packed &model, const GmmStream &stream, const SharedCodebook &codebook, const Rows &rows,
+                  size_t first_row) {
+  const size_t n = std::min(model.gaussians.n_tile_frames, rows.n_rows - first_row);
+  CodebookTile tile;
+  tile.score(model, stream, codebook, rows.x + first_row * stream.dims.size(), n);
+  alignas(64) float mixed[kMaxTileFrames * kMaxLanes];
+  for (size_t i = 0; i < codebook.blocks.size(); ++i) {
+    const MixingBlock &block = codebook.blocks[i];
+    tile.mix(block, codebook.blocks[std::min(i + 1, codebook.blocks.size() - 1)], mixed);
+    rows.put(first_row, n, block.states, mixed);
+  }
+}
+
+}  // namespace
+
 AlignedFloats pack_rows(const GmmStream &stream, const float *features, size_t n_rows, size_t n_features) {
   const size_t n_dims = stream.dims.size();
   const size_t n_groups = (n_rows + kGroupFrames - 1) / kGroupFrames;
@@ -50,119 +82,79 @@ AlignedFloats pack_rows(const GmmStream &stream, const float *features, size_t n
   return packed;
 }
 
-// TileScores has the scores of a tile's Gaussians of one shared codebook, and the Gaussians that a selection chose.
-struct TileScores {
-  size_t n_gaussians, n_frames, n_lanes;
-  const float *score, *relative, *best;  // see SharedKernels
-  size_t n_chosen = 0;                   // 0: all are mixed
-  const ChosenGaussian *chosen = nullptr;
-
-  // Returns ln sum_k 2^(log_weight[k] + score[k]) of all Gaussians, for states whose sum of linear weights and relative scores
-  // has underflowed.
-  float mix_exactly(const float *log_weight, size_t t) const {
-    if (!(best[t] > kLogZero)) return float(double(kLogZero) * double(kLn2));  // of rows beyond all Gaussians no term is left
-    const auto at = [&](size_t k) {
-      return std::max(double(log_weight[k]) + score[(k / n_lanes * n_frames + t) * n_lanes + k % n_lanes], double(kLogZero));
-    };
-    double best_term = kLogZero, sum = 0;
-    for (size_t k = 0; k < n_gaussians; ++k) best_term = std::max(best_term, at(k));
-    for (size_t k = 0; k < n_gaussians; ++k) sum += std::exp2(at(k) - best_term);
-    return float((best_term + std::log2(sum)) * double(kLn2));
+void CodebookTile::score(const Gmm::Packed &model, const GmmStream &stream, const SharedCodebook &codebook, const float *x,
+                         size_t n_frames) {
+  model_ = &model, codebook_ = &codebook, n_frames_ = n_frames;
+  const size_t n = codebook.n_vectors * n_frames * model.gaussians.n_lanes;
+  if (room_ < n) {
+    score_ = AlignedFloats(n), relative_ = AlignedFloats(n);
+    room_ = n;
   }
-};
-
-}  // namespace
-
-struct Gmm::Packed {
-  Packed(const asr_acoustic_view &view, const GmmOptions &options)
-      : n_dims(view.n_dims),
-        n_states(view.n_states),
-        n_best(options.n_best_gaussians),
-        halved(options.halved && fits_halves(view)),
-        gaussians(view.covariance == ASR_COVARIANCE_FULL ? full_kernels(halved) : diagonal_kernels(halved)),
-        shared(shared_kernels()),
-        streams(pack_gmm(view, gaussians.n_lanes, halved)) {}
-
-  void score_own(const GmmStream &stream, const OwnBlock &block, const Rows &rows) const;
-  void score_shared(const SharedCodebook &codebook, size_t n_dims_of_stream, const Rows &rows, size_t first_row) const;
-
-  void mix(const MixingBlock &block, const MixingBlock &next, const TileScores &tile, float *mixed) const;
-
-  uint32_t n_dims, n_states;
-  size_t n_best;  // Gaussians of a shared codebook that are mixed, 0: all
-  bool halved;
-  GaussianKernels gaussians;
-  SharedKernels shared;
-  std::vector<GmmStream> streams;
-};
-
-void Gmm::Packed::score_own(const GmmStream &stream, const OwnBlock &block, const Rows &rows) const {
-  const size_t n_dims_of_stream = stream.dims.size();
-  const char *const model = stream.own_gaussians.bytes() + block.first_byte;
-  alignas(64) float scores[kMaxTileFrames * kMaxLanes];
-  for (size_t t = 0; t < rows.n_rows; t += gaussians.n_tile_frames) {
-    const size_t n = std::min(gaussians.n_tile_frames, rows.n_rows - t);
-    gaussians.mixtures(model, n_dims_of_stream, block.n_gaussians, rows.x + t * n_dims_of_stream, n, scores);
-    rows.put(t, n, block.states, gaussians.n_lanes, scores);
-  }
+  best_.resize(n_frames);
+  model.gaussians.scores(codebook.gaussians.bytes(), stream.dims.size(), codebook.n_vectors, x, n_frames, score_.data());
+  model.shared.relative(score_.data(), codebook.n_vectors, n_frames, best_.data(), relative_.data());
+  n_chosen_ = model.n_best < codebook.n_gaussians ? model.n_best : 0;
+  if (n_chosen_ == 0) return;
+  chosen_.resize(n_frames * n_chosen_);
+  model.shared.choose(relative_.data(), codebook.n_gaussians, n_frames, n_chosen_, chosen_.data());
 }
 
-// Mixes the scores of a tile's Gaussians for the states of a block; `next` is mixed after it.
-void Gmm::Packed::mix(const MixingBlock &block, const MixingBlock &next, const TileScores &tile, float *mixed) const {
+void CodebookTile::mix(const MixingBlock &block, const MixingBlock &next, float *mixed) const {
+  const SharedKernels &kernels = model_->shared;
+  const size_t n_lanes = model_->gaussians.n_lanes;
   const float *const weights = block.weights.data(), *const shift = block.weight_shift.data();
   const float *const next_weights = next.weights.data();
   const bool any_lost =
-      tile.n_chosen > 0
-          ? shared.mix_chosen(weights, shift, next_weights, tile.chosen, tile.n_chosen, tile.best, tile.n_frames, mixed)
-          : shared.mix(weights, shift, next_weights, tile.n_gaussians, tile.relative, tile.best, tile.n_frames, mixed);
-  for (size_t t = 0; any_lost && t < tile.n_frames; ++t) {
+      n_chosen_ > 0
+          ? kernels.mix_chosen(weights, shift, next_weights, chosen_.data(), n_chosen_, best_.data(), n_frames_, mixed)
+          : kernels.mix(weights, shift, next_weights, codebook_->n_gaussians, relative_.data(), best_.data(), n_frames_, mixed);
+  for (size_t t = 0; any_lost && t < n_frames_; ++t) {
     for (size_t lane = 0; lane < block.states.size(); ++lane) {
-      float &out = mixed[t * tile.n_lanes + lane];
-      if (!std::isfinite(out)) out = tile.mix_exactly(block.log_weights.data() + lane * tile.n_gaussians, t);
+      float &out = mixed[t * n_lanes + lane];
+      if (!std::isfinite(out)) out = mix_exactly(block.log_weights.data() + lane * codebook_->n_gaussians, t);
     }
   }
 }
 
-void Gmm::Packed::score_shared(const SharedCodebook &codebook, size_t n_dims_of_stream, const Rows &rows,
-                               size_t first_row) const {
-  const size_t n_lanes = gaussians.n_lanes;
-  const size_t n = std::min(gaussians.n_tile_frames, rows.n_rows - first_row);
-  alignas(64) float best[kMaxTileFrames], mixed[kMaxTileFrames * kMaxLanes];
-  AlignedFloats score(codebook.n_vectors * n * n_lanes), relative(codebook.n_vectors * n * n_lanes);
-  gaussians.scores(codebook.gaussians.bytes(), n_dims_of_stream, codebook.n_vectors, rows.x + first_row * n_dims_of_stream, n,
-                   score.data());
-  shared.relative(score.data(), codebook.n_vectors, n, best, relative.data());
-  TileScores tile{codebook.n_gaussians, n, n_lanes, score.data(), relative.data(), best};
-  std::vector<ChosenGaussian> chosen;
-  if (n_best > 0 && n_best < codebook.n_gaussians) {
-    chosen.resize(n * n_best);
-    shared.choose(relative.data(), codebook.n_gaussians, n, n_best, chosen.data());
-    tile.n_chosen = n_best;
-    tile.chosen = chosen.data();
-  }
-  for (size_t i = 0; i < codebook.blocks.size(); ++i) {
-    const MixingBlock &block = codebook.blocks[i];
-    mix(block, codebook.blocks[std::min(i + 1, codebook.blocks.size() - 1)], tile, mixed);
-    rows.put(first_row, n, block.states, n_lanes, mixed);
-  }
+// Returns ln sum_k 2^(log_weight[k] + score[k]) of all Gaussians, for states whose sum of linear weights and relative scores
+// has underflowed.
+float CodebookTile::mix_exactly(const float *log_weight, size_t t) const {
+  const size_t n_lanes = model_->gaussians.n_lanes;
+  if (!(best_[t] > kLogZero)) return float(double(kLogZero) * double(kLn2));  // of rows beyond all Gaussians no term is left
+  const auto at = [&](size_t k) {
+    const float score = score_.data()[(k / n_lanes * n_frames_ + t) * n_lanes + k % n_lanes];
+    return std::max(double(log_weight[k]) + score, double(kLogZero));
+  };
+  double best_term = kLogZero, sum = 0;
+  for (size_t k = 0; k < codebook_->n_gaussians; ++k) best_term = std::max(best_term, at(k));
+  for (size_t k = 0; k < codebook_->n_gaussians; ++k) sum += std::exp2(at(k) - best_term);
+  return float((best_term + std::log2(sum)) * double(kLn2));
+}
+
+Gmm::Packed::Packed(const asr_acoustic_view &view, const GmmOptions &options)
+    : n_dims(view.n_dims), n_states(view.n_states), n_best(options.n_best_gaussians), shared(shared_kernels()) {
+  const bool halved = options.halved && fits_halves(view);
+  gaussians = view.covariance == ASR_COVARIANCE_FULL ? full_kernels(halved) : diagonal_kernels(halved);
+  streams = pack_gmm(view, gaussians.n_lanes, halved);
 }
 
 Gmm::Gmm(const asr_acoustic_view &view, const GmmOptions &options) : packed_(std::make_unique<const Packed>(view, options)) {}
+
 Gmm::~Gmm() = default;
 uint32_t Gmm::n_dims() const { return packed_->n_dims; }
 uint32_t Gmm::n_states() const { return packed_->n_states; }
 
 void Gmm::score(const float *features, uint32_t n_rows, float *loglikes, ThreadPool &pool) const {
-  const size_t n_tile_frames = packed_->gaussians.n_tile_frames;
-  const size_t n_tiles = (n_rows + n_tile_frames - 1) / n_tile_frames;
+  const Packed &model = *packed_;
+  const size_t n_tile_frames = model.gaussians.n_tile_frames, n_tiles = (n_rows + n_tile_frames - 1) / n_tile_frames;
   bool add = false;
-  for (const GmmStream &stream : packed_->streams) {
-    const AlignedFloats x = pack_rows(stream, features, n_rows, packed_->n_dims);
-    const Rows rows{n_rows, packed_->n_states, x.data(), loglikes, add};
+  for (const GmmStream &stream : model.streams) {
+    const AlignedFloats x = pack_rows(stream, features, n_rows, model.n_dims);
+    const Rows rows{n_rows, model.n_states, model.gaussians.n_lanes, x.data(), loglikes, add};
     pool.run(stream.own.size() + stream.shared.size() * n_tiles, [&](size_t task) {
-      if (task < stream.own.size()) return packed_->score_own(stream, stream.own[task], rows);
+      if (task < stream.own.size()) return score_own(model, stream, stream.own[task], rows);
       task -= stream.own.size();
-      packed_->score_shared(stream.shared[task / n_tiles], stream.dims.size(), rows, task % n_tiles * n_tile_frames);
+      score_shared(model, stream, stream.shared[task / n_tiles], rows, task % n_tiles * n_tile_frames);
     });
     add = true;
   }

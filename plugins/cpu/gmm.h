@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gmm scores an acoustic model on the CPU (gmm.cc): diagonal and full covariances, own and shared codebooks. entry.cc calls it
-// for `score`.
+// Gmm scores an acoustic model on the CPU (gmm.cc): diagonal and full covariances, own and shared codebooks. device.cc calls it
+// for `score`; AskedRows (gmm_asked.h) scores the states that a search asks for.
 #pragma once
 
 #include <memory>
@@ -17,15 +17,17 @@ struct GmmOptions {
 
 class Gmm {
  public:
+  struct Packed;
+
   Gmm(const asr_acoustic_view &view, const GmmOptions &options);  // repacks the model
   ~Gmm();
   uint32_t n_dims() const;
   uint32_t n_states() const;
+  const Packed &packed() const { return *packed_; }
   // Scores features[n_rows][n_dims] into loglikes[n_rows][n_states]. Safe from several threads at once.
   void score(const float *features, uint32_t n_rows, float *loglikes, ThreadPool &pool) const;
 
  private:
-  struct Packed;
   std::unique_ptr<const Packed> packed_;
 };
 

@@ -17,6 +17,7 @@ namespace asr::cpu {
 constexpr size_t kGroupFrames = 12;                   // features are packed x[group][dim][kGroupFrames], tail zero
 constexpr size_t kMaxTileFrames = 21 * kGroupFrames;  // most frames of one call, of any kernel
 constexpr size_t kMaxLanes = 16;
+constexpr size_t kAskedFrames = 4 * kGroupFrames;  // most frames that are scored at once because one asked; of any kernel
 
 struct GaussianKernels {
   size_t n_lanes;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <new>
+#include <numeric>
 
 #include "plugins/common/halves.h"
 #include "plugins/common/packing.h"
@@ -13,6 +14,19 @@ namespace asr::cpu {
 namespace {
 
 constexpr double kLog2E = 1.4426950408889634;
+
+// Writes a Gaussian that is never likely, where all is zero.
+void put_nothing(char *vector, size_t lane) {
+  const float constant = kLogZero;
+  std::memcpy(vector + lane * sizeof(constant), &constant, sizeof(constant));
+}
+
+AlignedFloats zeros(size_t n_bytes) {
+  const size_t n_floats = (n_bytes + sizeof(float) - 1) / sizeof(float);
+  AlignedFloats numbers(n_floats);
+  std::fill_n(numbers.data(), n_floats, 0.0f);
+  return numbers;
+}
 
 class Packer {
  public:
@@ -27,19 +41,12 @@ class Packer {
     const size_t number = halved_ ? sizeof(uint16_t) : sizeof(float);
     return (full() ? full_bytes(n_dims, number) : diagonal_bytes(n_dims, number)) * n_lanes_;
   }
-  const float *log_weights(uint32_t state, uint32_t j) const {
-    return view_.log_weights + view_.state_weight[size_t{state} * view_.n_streams + j];
-  }
-  const asr_gmm_codebook &codebook_of(uint32_t state, uint32_t j) const {
-    return view_.codebooks[view_.state_codebook[size_t{state} * view_.n_streams + j]];
-  }
   void pack_own(const OwnBlock &block, uint32_t j, char *out) const;
   SharedCodebook shared_codebook(const asr_gmm_codebook &codebook, const std::vector<uint32_t> &states, uint32_t j) const;
   MixingBlock mixing_block(std::vector<uint32_t> states, uint32_t n_gaussians, uint32_t j) const;
   // Writes Gaussian k to one lane of a vector of Gaussians that begins at `vector`.
   void put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, char *vector, size_t lane) const;
-  void put_nothing(char *vector, size_t lane) const;
-  AlignedFloats zeros(size_t n_bytes) const;
+  VectorLayout layout(size_t n_dims) const;
 
   const asr_acoustic_view &view_;
   const size_t n_lanes_;
@@ -103,23 +110,26 @@ void Packer::put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight
   }
 }
 
-// Writes a Gaussian that is never likely, where all is zero.
-void Packer::put_nothing(char *vector, size_t lane) const { LaneWriter(vector, lane, n_lanes_, halved_).put_float(kLogZero); }
-
-AlignedFloats Packer::zeros(size_t n_bytes) const {
-  const size_t n_floats = (n_bytes + sizeof(float) - 1) / sizeof(float);
-  AlignedFloats numbers(n_floats);
-  std::fill_n(numbers.data(), n_floats, 0.0f);
-  return numbers;
+// The order in which put() writes numbers.
+VectorLayout Packer::layout(size_t n_dims) const {
+  const uint8_t number = halved_ ? sizeof(uint16_t) : sizeof(float);
+  VectorLayout layout = {sizeof(float)};
+  if (!full()) layout.insert(layout.end(), 2 * n_dims, number);
+  for (size_t i = 0; full() && i < n_dims; i += 2) {
+    const size_t n_rows = std::min<size_t>(2, n_dims - i);
+    layout.insert(layout.end(), n_rows, sizeof(float));
+    layout.insert(layout.end(), 1 + n_rows * (n_dims - i - 1), number);
+  }
+  return layout;
 }
 
 void Packer::pack_own(const OwnBlock &block, uint32_t j, char *out) const {
   const size_t n_dims = view_.streams[j].n_dims;
   for (size_t m = 0; m < block.n_gaussians; ++m, out += vector_bytes(n_dims)) {
     for (size_t lane = 0; lane < n_lanes_; ++lane) {
-      if (lane < block.states.size() && m < codebook_of(block.states[lane], j).n_gaussians) {
+      if (lane < block.states.size() && m < codebook_of(view_, block.states[lane], j).n_gaussians) {
         const uint32_t state = block.states[lane];
-        put(codebook_of(state, j), uint32_t(m), log_weights(state, j)[m], out, lane);
+        put(codebook_of(view_, state, j), uint32_t(m), log_weights_of(view_, state, j)[m], out, lane);
       } else {
         put_nothing(out, lane);
       }
@@ -128,13 +138,9 @@ void Packer::pack_own(const OwnBlock &block, uint32_t j, char *out) const {
 }
 
 MixingBlock Packer::mixing_block(std::vector<uint32_t> states, uint32_t n_gaussians, uint32_t j) const {
-  MixingBlock block;
-  block.weights = AlignedFloats(n_gaussians * n_lanes_);
-  block.weight_shift = AlignedFloats(n_lanes_);
-  std::fill_n(block.weights.data(), n_gaussians * n_lanes_, 1.0f);  // for lanes without a state
-  std::fill_n(block.weight_shift.data(), n_lanes_, 0.0f);
+  MixingBlock block(n_gaussians, n_lanes_);
   for (size_t lane = 0; lane < states.size(); ++lane) {
-    const float *const log_weight = log_weights(states[lane], j);
+    const float *const log_weight = log_weights_of(view_, states[lane], j);
     const double greatest = std::max(*std::max_element(log_weight, log_weight + n_gaussians), kLogZero);
     block.weight_shift.data()[lane] = float(kLog2E * greatest);
     for (uint32_t k = 0; k < n_gaussians; ++k) {
@@ -174,12 +180,13 @@ GmmStream Packer::stream(uint32_t j) const {
   GmmStream stream;
   stream.dims.assign(view.dims, view.dims + view.n_dims);
   for (uint32_t d : stream.dims) stream.centre.push_back(centre_[d]);
+  stream.layout = layout(view.n_dims);
 
   std::vector<std::vector<uint32_t>> states_of(view_.n_codebooks);
-  for (uint32_t s = 0; s < view_.n_states; ++s) states_of[view_.state_codebook[size_t{s} * view_.n_streams + j]].push_back(s);
+  for (uint32_t s = 0; s < view_.n_states; ++s) states_of[codebook_number(view_, s, j)].push_back(s);
   std::vector<uint32_t> own_states, own_sizes;
   for (uint32_t s = 0; s < view_.n_states; ++s) {
-    const uint32_t codebook = view_.state_codebook[size_t{s} * view_.n_streams + j];
+    const uint32_t codebook = codebook_number(view_, s, j);
     if (states_of[codebook].size() > 1) continue;
     own_states.push_back(s);
     own_sizes.push_back(view_.codebooks[codebook].n_gaussians);
@@ -188,6 +195,7 @@ GmmStream Packer::stream(uint32_t j) const {
   for (const std::vector<uint32_t> &members : blocks_by_size(own_sizes, n_lanes_)) {
     OwnBlock block{{}, own_sizes[members.back()], n_bytes};
     for (uint32_t member : members) block.states.push_back(own_states[member]);
+    std::sort(block.states.begin(), block.states.end());
     n_bytes += block.n_gaussians * vector_bytes(stream.dims.size());
     stream.own.push_back(std::move(block));
   }
@@ -207,6 +215,31 @@ AlignedFloats::AlignedFloats(size_t n) {
   const size_t bytes = std::max<size_t>(1, (n * sizeof(float) + kLine - 1) / kLine) * kLine;
   data_.reset(static_cast<float *>(std::aligned_alloc(kLine, bytes)));
   if (!data_) throw std::bad_alloc();
+}
+
+// Lanes without a state have weights of 1.
+MixingBlock::MixingBlock(size_t n_gaussians, size_t n_lanes) : weights(n_gaussians * n_lanes), weight_shift(n_lanes) {
+  std::fill_n(weights.data(), n_gaussians * n_lanes, 1.0f);
+  std::fill_n(weight_shift.data(), n_lanes, 0.0f);
+}
+
+AlignedFloats unlikely_gaussians(const VectorLayout &layout, size_t n_lanes, size_t n) {
+  const size_t n_bytes = std::accumulate(layout.begin(), layout.end(), size_t{0}) * n_lanes;
+  AlignedFloats gaussians = zeros(n * n_bytes);
+  for (size_t m = 0; m < n; ++m) {
+    for (size_t lane = 0; lane < n_lanes; ++lane) put_nothing(gaussians.bytes() + m * n_bytes, lane);
+  }
+  return gaussians;
+}
+
+void copy_lane(const VectorLayout &layout, size_t n_lanes, size_t n, const char *from, size_t from_lane, char *to,
+               size_t to_lane) {
+  for (size_t m = 0; m < n; ++m) {
+    for (const size_t n_bytes : layout) {
+      std::memcpy(to + to_lane * n_bytes, from + from_lane * n_bytes, n_bytes);
+      from += n_lanes * n_bytes, to += n_lanes * n_bytes;
+    }
+  }
 }
 
 bool fits_halves(const asr_acoustic_view &view) {

@@ -30,15 +30,19 @@ class AlignedFloats {
   std::unique_ptr<float, Free> data_;
 };
 
-// L states, each with its own codebook: n_gaussians vectors, whose lane l belongs to states[l].
+// Returns true if rising states follow each other without a gap, as in most blocks.
+inline bool are_consecutive(const std::vector<uint32_t> &states) { return states.back() - states.front() + 1 == states.size(); }
+
+// L states, each with its own codebook: n_gaussians vectors, whose lane l belongs to states[l]. States rise.
 struct OwnBlock {
   std::vector<uint32_t> states;
   size_t n_gaussians;
   size_t first_byte;  // in GmmStream::own_gaussians
 };
 
-// L states that mix the Gaussians of one codebook.
+// L states that mix the Gaussians of one codebook. They rise.
 struct MixingBlock {
+  MixingBlock(size_t n_gaussians, size_t n_lanes);
   std::vector<uint32_t> states;
   AlignedFloats weights;           // [n_gaussians][L], linear, the largest of a state 1
   AlignedFloats weight_shift;      // [L], base-2 logarithm of the largest
@@ -51,13 +55,25 @@ struct SharedCodebook {
   std::vector<MixingBlock> blocks;
 };
 
+// The numbers of a vector of Gaussians: of each its bytes in one lane, in the order of memory.
+using VectorLayout = std::vector<uint8_t>;
+
 struct GmmStream {
   std::vector<uint32_t> dims;
+  VectorLayout layout;
   std::vector<float> centre;  // [dims]
   std::vector<OwnBlock> own;
   AlignedFloats own_gaussians;  // block after block, in the order of reading
   std::vector<SharedCodebook> shared;
+
+  const char *gaussians_of(const OwnBlock &block) const { return own_gaussians.bytes() + block.first_byte; }
 };
+
+// Returns n vectors of Gaussians that are never likely.
+AlignedFloats unlikely_gaussians(const VectorLayout &layout, size_t n_lanes, size_t n);
+// Copies one lane of n vectors of Gaussians to a lane of others.
+void copy_lane(const VectorLayout &layout, size_t n_lanes, size_t n, const char *from, size_t from_lane, char *to,
+               size_t to_lane);
 
 std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes, bool halved);
 

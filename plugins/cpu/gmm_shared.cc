@@ -80,6 +80,7 @@ bool mix(const float *weight, const float *weight_shift, const float *next_weigh
     t += n();
   };
   while (t + 12 <= n_frames) mix_next(std::integral_constant<size_t, 12>());
+  while (t + 8 <= n_frames) mix_next(std::integral_constant<size_t, 8>());
   while (t + 4 <= n_frames) mix_next(std::integral_constant<size_t, 4>());
   while (t < n_frames) mix_next(std::integral_constant<size_t, 1>());
   return lost;

@@ -12,6 +12,7 @@ namespace asr::cpu {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNotAsked = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
@@ -42,21 +43,54 @@ void Search::begin() {
 void Search::advance(const float *loglikes, size_t stride, uint32_t n_frames) {
   if (died_ || n_frames == 0) return;
   ScratchLease lease(graph_);
+  (*lease).asked = nullptr;
   for (uint32_t t = 0; t < n_frames; ++t) {
-    if (!consume(loglikes + t * stride, *lease)) return;
+    put(loglikes + t * stride, 0, n_pdfs(), *lease);
+    if (!consume(*lease)) return;
   }
 }
 
-// Replaces tokens_ by the tokens of the next frame. If none survives, tokens_ stay unchanged.
-bool Search::consume(const float *loglike, SearchScratch &scratch) {
+void Search::advance(AskedRows &tile) {
+  if (died_) return;
+  ScratchLease lease(graph_);
+  SearchScratch &scratch = *lease;
+  std::fill(scratch.acoustic_cost.begin(), scratch.acoustic_cost.end(), kNotAsked);
+  scratch.asked = &tile;
+  for (scratch.frame = 0; scratch.frame < tile.n_frames(); ++scratch.frame) {
+    for (size_t i = 0; i < tile.n_asked(); ++i) put(tile.asked(i, scratch.frame), scratch);
+    if (!consume(scratch)) return;
+  }
+}
+
+// Returns the cost of a log-likelihood that is finite once scaled, or infinity.
+float Search::scaled_cost(float loglike) const {
+  const float cost = -options_.acoustic_scale * loglike;
+  return std::abs(cost) < kInfinity ? cost : kInfinity;
+}
+
+// Puts log-likelihoods of n pdfs, and their costs, into the scratch.
+void Search::put(const float *loglikes, uint32_t first_pdf, size_t n, SearchScratch &scratch) const {
+  float *const loglike = scratch.loglike.data() + first_pdf, *const cost = scratch.acoustic_cost.data() + first_pdf;
+  for (size_t i = 0; i < n; ++i) {
+    loglike[i] = loglikes[i];
+    cost[i] = scaled_cost(loglikes[i]);
+  }
+}
+
+void Search::put(const AskedRows::Scores &scores, SearchScratch &scratch) const {
+  const uint32_t first = scores.states.front();
+  const size_t n = scores.states.size();
+  if (are_consecutive(scores.states) && scores.states.back() < n_pdfs()) return put(scores.loglikes, first, n, scratch);
+  for (size_t i = 0; i < n; ++i) {
+    if (scores.states[i] < n_pdfs()) put(scores.loglikes + i, scores.states[i], 1, scratch);
+  }
+}
+
+// Replaces tokens_ by the tokens of the next frame, whose row is in the scratch. If none survives, tokens_ stay unchanged.
+bool Search::consume(SearchScratch &scratch) {
   died_ = true;  // remains set if an exception ends this call
   select(scratch);
-  for (uint32_t p = 0; p < n_pdfs(); ++p) {
-    const float cost = -options_.acoustic_scale * loglike[p];
-    scratch.loglike[p] = loglike[p];
-    scratch.acoustic_cost[p] = std::abs(cost) < kInfinity ? cost : kInfinity;
-  }
-  expand(scratch);
+  scratch.asked != nullptr ? expand<true>(scratch) : expand<false>(scratch);
   if (scratch.next.tokens.empty()) return false;
   loglike_.swap(scratch.loglike);
   follow_epsilons(scratch.next, scratch);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "plugins/cpu/gmm_asked.h"
 #include "plugins/cpu/search_graph.h"
 #include "plugins/cpu/search_lattice.h"
 #include "plugins/cpu/search_tokens.h"
@@ -22,9 +23,12 @@ class Search {
   Search(const SearchGraph &graph, const asr_search_options &options);
 
   uint32_t n_pdfs() const { return graph_.packed().n_pdfs; }
+  const StateSet &pdfs() const { return graph_.pdfs(); }
 
   // Consumes rows loglikes[t * stride ... + n_pdfs - 1]. A search whose beam has died consumes nothing.
   void advance(const float *loglikes, size_t stride, uint32_t n_frames);
+  // Consumes the rows of a tile, whose states are scored when the search comes to them.
+  void advance(AskedRows &tile);
 
   // See asr_backend_api::best_paths. The arcs are valid until the next call.
   void best_path(bool use_final, asr_path *path);
@@ -38,13 +42,16 @@ class Search {
 
  private:
   void begin();
-  bool consume(const float *loglike, SearchScratch &scratch);
+  bool consume(SearchScratch &scratch);
+  void put(const float *loglikes, uint32_t first_pdf, size_t n, SearchScratch &scratch) const;
+  void put(const AskedRows::Scores &scores, SearchScratch &scratch) const;
 
   void select(SearchScratch &scratch);
   void select_beam(SearchScratch &scratch) const;
   void select_min_active(SearchScratch &scratch) const;
   void select_max_active(SearchScratch &scratch) const;
 
+  template <bool kAsks>
   void expand(SearchScratch &scratch);
   void prefetch_arcs(uint32_t state) const;
   void insert_candidates(SearchScratch &scratch, size_t n_candidates) const;
@@ -53,6 +60,8 @@ class Search {
 
   SearchLattice &links();
   const Token *best_token(bool with_final) const;
+  float scaled_cost(float loglike) const;
+  void ask(const StateRecord &record, SearchScratch &scratch) const;
   // Returns the trace record of a token's path, which it adds if needed.
   uint32_t record(Token &token) {
     if (token.arc != 0) {

@@ -3,6 +3,7 @@
 // costs of all emitting arcs and finds the bound. A second pass puts the candidates within the bound into the token list. Its
 // random accesses are prefetched.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -53,6 +54,17 @@ class ArcCosts {
 
 }  // namespace
 
+// Has the pdfs of a record's emitting arcs scored.
+__attribute__((noinline)) void Search::ask(const StateRecord &record, SearchScratch &scratch) const {
+  const auto ask_for = [&](uint32_t pdf) {
+    if (std::isnan(scratch.acoustic_cost[pdf])) put(scratch.asked->ask(pdf, scratch.frame), scratch);
+  };
+  record.for_each_emitting([&](const PackedArc &arc) { ask_for(arc.label & graph_.pdf_mask()); },
+                           [&] { ask_for(graph_.packed().classes[record.state_class].pdf); });
+}
+
+// kAsks: acoustic costs are NaN until they have been asked for. A token that has met one is expanded again.
+template <bool kAsks>
 void Search::expand(SearchScratch &scratch) {
   const std::vector<ActiveToken> &active = scratch.active;
   const asr_packed_graph &graph = graph_.packed();
@@ -74,7 +86,9 @@ void Search::expand(SearchScratch &scratch) {
       scratch.candidates.resize(room);
       candidates = scratch.candidates.data();
     }
+    float met = 0;  // is NaN after one
     const auto offer = [&](uint32_t next, uint32_t label, uint32_t number, float graph_cost, float acoustic) {
+      if (kAsks) met += acoustic;
       const float cost = (token.cost + graph_cost) + acoustic;
       candidates[n].set(next, cost, number + 1, token.record, label);
       n += cost <= bound ? 1 : 0;
@@ -95,14 +109,23 @@ void Search::expand(SearchScratch &scratch) {
       const StateClass &own = graph.classes[record.state_class];
       offer(token.state, own.pdf | (record.n_epsilon > 0 ? PackedArc::kToEpsilons : 0),
             asr_packed_graph::number_of_loop(token.state), record.has_loop() ? own.cost + insertion_cost[0] : kInfinite,
-            acoustic_cost[own.pdf]);
+            kAsks && !record.has_loop() ? 0.0f : acoustic_cost[own.pdf]);
       follow_until(record.last_emitting());
     };
-    if (record.has_own_costs()) {
-      costs.begin(record);
-      follow([&](uint32_t label) { return costs.next(label); });
-    } else {
-      follow([&](uint32_t label) { return costs.in_table(label); });
+    const auto follow_all = [&] {
+      if (record.has_own_costs()) {
+        costs.begin(record);
+        follow([&](uint32_t label) { return costs.next(label); });
+      } else {
+        follow([&](uint32_t label) { return costs.in_table(label); });
+      }
+    };
+    const size_t n_before = n;
+    follow_all();
+    if (kAsks && std::isnan(met)) {
+      ask(record, scratch);
+      n = n_before;
+      follow_all();
     }
     n_arcs_expanded_ += record.n_emitting + (record.has_loop() ? 1 : 0);
     bound = std::min(bound, best + options_.beam);  // the bound only falls: dropped candidates stay dropped
@@ -111,6 +134,9 @@ void Search::expand(SearchScratch &scratch) {
   scratch.next.bound = bound;
   insert_candidates(scratch, n);
 }
+
+template void Search::expand<false>(SearchScratch &);
+template void Search::expand<true>(SearchScratch &);
 
 // Prefetches the end of a state's emitting arcs, and its class. The header, which has both offsets, has been prefetched.
 void Search::prefetch_arcs(uint32_t state) const {

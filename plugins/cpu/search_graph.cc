@@ -13,6 +13,12 @@ void check_labels(uint32_t n_pdfs) {
   if (n_pdfs > kMost) fail(ASR_UNSUPPORTED, "graph: %u pdfs; the CPU back end takes up to %u", n_pdfs, kMost);
 }
 
+StateSet pdfs_of(const asr_packed_graph &graph) {
+  StateSet pdfs(graph.n_pdfs);
+  for (uint32_t id = 1; id <= graph.n_transition_ids; ++id) pdfs.add(graph.pdf_of[id]);
+  return pdfs;
+}
+
 // Calls call(place, record) for every state.
 template <typename Call>
 void for_each_state(const asr_packed_graph &graph, Call call) {
@@ -23,11 +29,12 @@ void for_each_state(const asr_packed_graph &graph, Call call) {
 
 }  // namespace
 
-SearchGraph::SearchGraph(const asr_packed_graph &packed) : packed_(packed), pdf_mask_(packed.pdf_mask()) {
+SearchGraph::SearchGraph(const asr_packed_graph &packed)
+    : packed_(packed), pdf_mask_(packed.pdf_mask()), pdfs_(pdfs_of(packed)) {
   check_labels(packed.n_pdfs);
 }
 
-SearchGraph::SearchGraph(const asr_graph_view &view) : packed_{} {
+SearchGraph::SearchGraph(const asr_graph_view &view) : packed_{}, pdfs_(view.n_pdfs) {
   check_labels(view.n_pdfs);
   own_ = pack_graph(view);
   own_records_ = MappedArray<uint32_t>(own_.records.size());
@@ -51,6 +58,7 @@ SearchGraph::SearchGraph(const asr_graph_view &view) : packed_{} {
   packed_.records = own_records_.data();
   packed_.pdf_of = own_pdf_of_.data();
   pdf_mask_ = packed_.pdf_mask();
+  pdfs_ = pdfs_of(packed_);
 }
 
 // Visits states in topological order of epsilon arcs: a state is next when all arcs into it have been followed.

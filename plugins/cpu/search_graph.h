@@ -15,6 +15,7 @@
 #include "plugins/common/lattice_frames.h"
 #include "plugins/common/mapped_array.h"
 #include "plugins/cpu/search_tokens.h"
+#include "plugins/cpu/state_set.h"
 
 namespace asr::cpu {
 
@@ -25,6 +26,7 @@ class SearchGraph : public LatticeGraph {
 
   const asr_packed_graph &packed() const { return packed_; }
   uint32_t pdf_mask() const { return pdf_mask_; }
+  const StateSet &pdfs() const { return pdfs_; }  // of its transition-ids
   StateRecord state(uint32_t place) const { return packed_.state(place); }
   float final_cost(uint32_t place) const { return state(place).final_cost; }  // infinite: not final
   void prefetch_state(uint32_t place) const { __builtin_prefetch(packed_.records + place); }
@@ -57,6 +59,7 @@ class SearchGraph : public LatticeGraph {
   std::vector<uint32_t> own_pdf_of_;
   asr_packed_graph packed_;
   uint32_t pdf_mask_;
+  StateSet pdfs_;
   mutable std::once_flag ranked_;
   mutable std::optional<EpsilonRanks> epsilon_ranks_;
   mutable std::mutex mutex_;

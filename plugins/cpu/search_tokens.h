@@ -120,6 +120,8 @@ struct EpsilonLink {
   float cost, source_cost;
 };
 
+class AskedRows;
+
 // SearchScratch is the memory with which one thread advances any channel of a graph. Between frames only the capacities, and
 // the last 0 of `loglike`, have to be kept.
 struct SearchScratch {
@@ -136,8 +138,10 @@ struct SearchScratch {
   size_t n_links;
   std::vector<uint32_t> fallen;  // slots of tokens whose cost fell in the last round of epsilon arcs
   std::vector<ActiveToken> round;
-  std::vector<float> loglike;              // [n_pdfs + 1], the last 0, for epsilon arcs
-  std::vector<float> acoustic_cost;        // [n_pdfs]
+  std::vector<float> loglike;        // [n_pdfs + 1], the last 0, for epsilon arcs
+  std::vector<float> acoustic_cost;  // [n_pdfs]
+  AskedRows *asked = nullptr;        // scores pdfs of this frame of a tile on demand; nullptr: all are scored
+  uint32_t frame = 0;
   std::vector<EpsilonLink> epsilon_links;  // if there is to be a lattice
 };
 
