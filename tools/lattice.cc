@@ -2,6 +2,7 @@
 // Implements `senone lattice`: the uses of lattices written to files.
 #include "tools/lattice.h"
 
+#include "core/base/error.h"
 #include "core/lattice/kaldi_lattice.h"
 #include "core/model/bundle.h"
 
@@ -11,7 +12,14 @@ void LatticeInput::for_each(const std::function<void(const std::string &, const 
   KaldiLatticeReader reader(path);
   std::string id;
   CompactLattice lattice;
-  while (reader.next(&id, &lattice)) visit(id, lattice);
+  while (reader.next(&id, &lattice)) {
+    try {
+      visit(id, lattice);
+    } catch (const Error &error) {
+      if (error.code() != ASR_UNSUPPORTED && error.code() != ASR_INVALID_ARGUMENT) throw;
+      fail(error.code(), "%s, %s: %s", path.c_str(), id.c_str(), error.what());
+    }
+  }
 }
 
 void add_lattice_path(Command command, LatticeInput *input) {

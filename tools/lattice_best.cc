@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements `senone lattice best` and `senone lattice nbest`: the words of the least costly paths.
 #include <cstdio>
+#include <limits>
 #include <memory>
 
 #include "core/base/limits.h"
@@ -19,18 +20,25 @@ struct BestOptions {
 void run(const BestOptions &options) {
   const WordSymbols symbols(options.input.words_path);
   options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
-    const std::vector<LatticePath> paths = n_best_paths(lattice, options.input.acoustic_scale, options.n);
-    if (paths.empty()) printf("%s\n", id.c_str());
-    for (size_t i = 0; i < paths.size(); ++i) {
+    size_t n = 0;
+    const auto print = [&](const LatticePath &path) {
+      ++n;
       printf("%s", id.c_str());
-      if (options.n > 1) printf("-%zu", i + 1);
+      if (options.n > 1) printf("-%zu", n);
       if (options.costs) {
-        const LatticeCost &cost = paths[i].cost;
+        const LatticeCost &cost = path.cost;
         printf(" %.4f %.4f %.4f", cost.total(options.input.acoustic_scale), cost.graph, cost.acoustic);
       }
-      const std::string words = symbols.text(paths[i].words);
+      const std::string words = symbols.text(path.words);
       printf("%s%s\n", words.empty() ? "" : " ", words.c_str());
-    }
+      return true;
+    };
+    constexpr double kAnyCost = std::numeric_limits<double>::infinity();
+    const bool complete = visit_best_paths(lattice, options.input.acoustic_scale, options.n, kAnyCost, print);
+    if (n == 0) printf("%s\n", id.c_str());
+    if (complete || n == options.n) return;
+    fprintf(stderr, "%s, %s: only %zu paths, as the search for more takes too much memory; prune the lattice\n",
+            options.input.path.c_str(), id.c_str(), n);
   });
 }
 

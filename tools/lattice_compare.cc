@@ -30,31 +30,21 @@ struct Comparison {
 
 using Lattices = std::map<std::string, CompactLattice>;
 
-// Returns the number of arcs of the longest path.
-size_t longest_path(const CompactLattice &lattice) {
-  std::vector<uint32_t> longest(lattice.n_states());  // longest path to each state; states are sorted
-  for (uint32_t s = 0; s < lattice.n_states(); ++s) {
-    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
-      uint32_t &next = longest[lattice.arcs[a].next_state];
-      next = std::max(next, longest[s] + 1);
-    }
-  }
-  return longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end());
-}
-
 class Comparing {
  public:
   Comparing(const CompareOptions &options, const WordSymbols *symbols) : options_(options), symbols_(symbols) {}
 
   void add(const std::string &id, const CompactLattice &lattice, const CompactLattice &other) {
     const double scale = options_.input.acoustic_scale;
-    const size_t n = std::clamp<size_t>(kMostPathArcs / std::max<size_t>(1, longest_path(other)), 1, options_.n_paths);
+    uint64_t n_steps = kMostComparedSteps;
     size_t n_found = 0;
     double best = 0;
-    visit_best_paths(other, scale, n, options_.beam, [&](const LatticePath &path) {
+    const auto compare = [&](const LatticePath &path) {
+      if (n_found == options_.n_paths) return false;
       const double cost = path.cost.total(scale);
+      const std::optional<double> found = cost_of_words(lattice, path.words, scale, &n_steps);
+      if (n_steps == 0) return false;
       if (++n_found == 1) best = cost;
-      const std::optional<double> found = cost_of_words(lattice, path.words, scale);
       if (found) result.largest_difference = std::max(result.largest_difference, std::abs(*found - cost));
       result.n_missing += !found;
       result.n_cheaper += found && *found < cost - options_.tolerance;
@@ -62,10 +52,12 @@ class Comparing {
       if (options_.each && (!found || std::abs(*found - cost) > options_.tolerance)) {
         print(id, n_found, cost - best, found ? *found - cost : kNoEnd.graph, path.words);
       }
-    });
+      return true;
+    };
+    const size_t one_more = options_.n_paths + 1;  // to know whether there is another
     ++result.n_lattices;
+    result.n_cut_short += visit_best_paths(other, scale, one_more, options_.beam, compare) ? 0 : 1;
     result.n_paths += n_found;
-    result.n_cut_short += n_found == n;
   }
 
   Comparison result;
@@ -104,7 +96,7 @@ void run(const CompareOptions &options) {
   const Comparison &all = comparing.result;
   printf("%zu lattices compared, %zu missing\n", all.n_lattices, all.n_missing_lattices);
   if (all.n_cut_short > 0)
-    printf("%zu have more than %zu paths within the beam, or than fit in memory; only so many were looked for\n",
+    printf("of %zu not all word sequences were looked for: they are more than -n %zu, or their search takes too long\n",
            all.n_cut_short, options.n_paths);
   printf("%zu word sequences within %g of the best: %zu missing, %zu cheaper and %zu dearer by more than %g\n", all.n_paths,
          options.beam, all.n_missing, all.n_cheaper, all.n_dearer, options.tolerance);

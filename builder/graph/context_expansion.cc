@@ -62,6 +62,12 @@ class Expander {
       const auto [state, at] = todo_.front();
       todo_.pop_front();
       expand(state, at);
+      if (graph_.arcs.size() > lexical_.most_expanded_arcs) {
+        fail(ASR_UNSUPPORTED,
+             "the grammar comes to more than %llu arcs with all neighbours of its phones; let fewer short words follow each "
+             "other",
+             static_cast<unsigned long long>(lexical_.most_expanded_arcs));
+      }
       const size_t n_known = done + 1 + todo_.size();
       if (done % 65536 == 0) progress(double(done) / double(n_known), format("expanding contexts: %zu of %zu", done, n_known));
     }

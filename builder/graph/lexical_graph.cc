@@ -175,7 +175,9 @@ class TreeBuilder {
 
 LexicalGraph make_lexical_graph(const Grammar &grammar, const Lexicon &lexicon, double word_cost,
                                 const BuildProgress &progress) {
-  return TreeBuilder(grammar, lexicon, word_cost).build(progress);
+  LexicalGraph graph = TreeBuilder(grammar, lexicon, word_cost).build(progress);
+  graph.most_expanded_arcs = grammar.most_expanded_arcs;
+  return graph;
 }
 
 }  // namespace asr

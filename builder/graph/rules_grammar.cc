@@ -42,6 +42,7 @@ class RuleExpander {
     check_epsilons(words);
     Grammar grammar = optimise(words, source_);
     grammar.most_spelled_arcs = std::max(kSureSpelledArcs, kMostSpelledRatio * n_nodes());
+    grammar.most_expanded_arcs = std::max(kSureExpandedArcs, kMostExpandedRatio * n_nodes());
     return grammar;
   }
 

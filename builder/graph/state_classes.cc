@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Partition refinement in two parts. Rounds over the whole graph need little memory, and suffice for most graphs: a round
 // separates states whose paths differ one arc further. Long chains need a round for each arc. So later rounds hash only states
-// with an arc to a state whose class has changed.
+// with an arc to a state whose class has changed. Of the parts of a split class the largest keeps its number, so a state is
+// renumbered log2 n times at most.
 #include "builder/graph/state_classes.h"
 
 #include <algorithm>
@@ -15,14 +16,30 @@ namespace {
 
 constexpr uint32_t kNone = 0xffffffffu;
 
-// Hashes what a state of a class has in common: the outgoing arcs in any order, and the final cost.
-uint64_t hash_state(const StateGraph &graph, uint32_t state, const std::vector<uint32_t> &class_of) {
-  uint64_t sum = 0;
-  for (const StateArc *arc = graph.first_arc(state); arc != graph.last_arc(state); ++arc) {
-    sum += mix_hash(0x51ed, arc->transition_id, arc->word, float_bits(arc->cost), class_of[arc->next]);
+// StateHash hashes what the states of a class have in common: the outgoing arcs in any order, and the final cost. Its seed
+// comes from the whole graph, so that no grammar can be written whose states have equal hashes.
+class StateHash {
+ public:
+  StateHash(const StateGraph &graph, const std::vector<uint32_t> &order) : graph_(graph) {
+    for (const uint32_t state : order) {
+      seed_ = mix_hash(seed_, float_bits(graph.final_costs[state]));
+      for (const StateArc *arc = graph.first_arc(state); arc != graph.last_arc(state); ++arc) {
+        seed_ = mix_hash(seed_, arc->transition_id, arc->word, float_bits(arc->cost), arc->next);
+      }
+    }
   }
-  return mix_hash(float_bits(graph.final_costs[state]), sum);
-}
+  uint64_t operator()(uint32_t state, const std::vector<uint32_t> &class_of) const {
+    uint64_t sum = 0;
+    for (const StateArc *arc = graph_.first_arc(state); arc != graph_.last_arc(state); ++arc) {
+      sum += mix_hash(seed_, arc->transition_id, arc->word, float_bits(arc->cost), class_of[arc->next]);
+    }
+    return mix_hash(float_bits(graph_.final_costs[state]), sum);
+  }
+
+ private:
+  const StateGraph &graph_;
+  uint64_t seed_ = 0x51ed;
+};
 
 // Gives states of equal hashes equal numbers, counted from 0 in the order of their first states. Returns the count of numbers.
 uint32_t number_classes(const std::vector<uint64_t> &hash, const std::vector<uint32_t> &order,
@@ -59,7 +76,7 @@ std::vector<uint32_t> numbered(std::vector<uint32_t> class_of, const std::vector
 // StateSplitter goes on with a partition. Classes keep their numbers where they can, so that few states change theirs.
 class StateSplitter {
  public:
-  StateSplitter(const StateGraph &graph, const std::vector<uint32_t> &order, uint32_t n_classes,
+  StateSplitter(const StateGraph &graph, const StateHash &hash_of, const std::vector<uint32_t> &order, uint32_t n_classes,
                 std::vector<uint32_t> *class_of);
 
   // Splits classes by the hashes of states that may have another one than their class. Returns whether a class was split.
@@ -81,24 +98,32 @@ class StateSplitter {
 
   void split_class(Group begin, Group end);
   void move_to_new_class(Group begin, Group end);
+  void move_others_to_new_class(Group begin, Group end);
+  void move_to_end(Group begin, Group end);
   void find_states_to_hash();
 
   const StateGraph &graph_;
+  const StateHash &hash_of_;
   std::vector<uint32_t> &class_of_;
   std::vector<uint32_t> begin_, from_;  // of each state, the states with arcs to it are from_[begin_[s] ... begin_[s + 1] - 1]
-  std::vector<uint32_t> size_;          // of each class
-  std::vector<uint64_t> hash_;          // of each class, as its states had it when they were last hashed
-  std::vector<bool> waits_;             // of each state: is one of to_hash_
+  std::vector<uint32_t> members_, place_;  // the states of class c are members_[first_[c] ... + size_[c] - 1], in any order
+  std::vector<uint32_t> first_, size_;     // of each class
+  std::vector<uint64_t> hash_;             // of each class, as its states had it when they were last hashed
+  std::vector<bool> waits_;                // of each state: is one of to_hash_
   std::vector<uint32_t> to_hash_, changed_;
   std::vector<Hashed> hashed_;
   uint64_t n_steps_ = 0;
 };
 
-StateSplitter::StateSplitter(const StateGraph &graph, const std::vector<uint32_t> &order, uint32_t n_classes,
-                             std::vector<uint32_t> *class_of)
+StateSplitter::StateSplitter(const StateGraph &graph, const StateHash &hash_of, const std::vector<uint32_t> &order,
+                             uint32_t n_classes, std::vector<uint32_t> *class_of)
     : graph_(graph),
+      hash_of_(hash_of),
       class_of_(*class_of),
       begin_(size_t{graph.n_states()} + 1),
+      members_(order.size()),
+      place_(graph.n_states()),
+      first_(n_classes),
       size_(n_classes),
       hash_(n_classes),
       waits_(graph.n_states()) {
@@ -114,9 +139,15 @@ StateSplitter::StateSplitter(const StateGraph &graph, const std::vector<uint32_t
   each_arc([&](uint32_t state, uint32_t next) { from_[--begin_[next]] = state; });
   for (const uint32_t state : order) {
     const uint32_t number = class_of_[state];
-    const uint64_t hash = hash_state(graph, state, class_of_);
+    const uint64_t hash = hash_of(state, class_of_);
     if (size_[number]++ == 0) hash_[number] = hash;
     if (hash != hash_[number]) to_hash_.push_back(state);
+  }
+  sum = 0;
+  for (uint32_t c = 0; c < n_classes; ++c) sum += size_[c], first_[c] = sum;  // the ends, as above
+  for (const uint32_t state : order) {
+    place_[state] = --first_[class_of_[state]];
+    members_[place_[state]] = state;
   }
 }
 
@@ -124,7 +155,7 @@ bool StateSplitter::split() {
   hashed_.clear();
   changed_.clear();
   for (const uint32_t state : to_hash_) {
-    hashed_.push_back({class_of_[state], state, hash_state(graph_, state, class_of_)});
+    hashed_.push_back({class_of_[state], state, hash_of_(state, class_of_)});
     n_steps_ += 1 + graph_.n_arcs[state];
   }
   std::sort(hashed_.begin(), hashed_.end());
@@ -136,38 +167,66 @@ bool StateSplitter::split() {
   return !changed_.empty();
 }
 
-// [begin, end): the hashed states of a class. If the class has others, they have its hash still and keep its number; otherwise
-// the largest group of equal hashes does.
+// [begin, end): the hashed states of a class. Its others, if there are any, have its hash still.
 void StateSplitter::split_class(Group begin, Group end) {
   const uint32_t number = begin->of_class;
-  const bool has_others = size_[number] > static_cast<uint32_t>(end - begin);
   const auto end_of_group = [&](Group group) {
     return std::find_if(group, end, [&](const Hashed &hashed) { return !hashed.same(*group); });
   };
-  uint64_t kept = hash_[number];
-  if (!has_others) {
-    std::ptrdiff_t most = 0;
-    for (Group group = begin, next = begin; group != end; group = next) {
-      next = end_of_group(group);
-      if (next - group > most) most = next - group, kept = group->hash;
-    }
-    hash_[number] = kept;
-  }
+  auto n_most = std::ptrdiff_t{size_[number]} - (end - begin);
+  Group most = end, end_of_most = end;  // the largest group of equal hashes, if it is larger than the others
   for (Group group = begin, next = begin; group != end; group = next) {
     next = end_of_group(group);
-    if (group->hash != kept) move_to_new_class(group, next);
+    if (next - group > n_most) n_most = next - group, most = group, end_of_most = next;
   }
+  const uint64_t of_others = hash_[number];
+  const bool has_others = size_[number] > static_cast<uint32_t>(end - begin);
+  for (Group group = begin, next = begin; group != end; group = next) {
+    next = end_of_group(group);
+    if (group != most && !(has_others && group->hash == of_others)) move_to_new_class(group, next);
+  }
+  if (most == end || (has_others && most->hash == of_others)) return;
+  move_others_to_new_class(most, end_of_most);
+  hash_[number] = most->hash;
 }
 
 void StateSplitter::move_to_new_class(Group begin, Group end) {
   const auto n = static_cast<uint32_t>(end - begin);
+  move_to_end(begin, end);
   size_[begin->of_class] -= n;
   for (Group hashed = begin; hashed != end; ++hashed) {
     class_of_[hashed->state] = n_classes();
     changed_.push_back(hashed->state);
   }
+  first_.push_back(first_[begin->of_class] + size_[begin->of_class]);
   size_.push_back(n);
   hash_.push_back(begin->hash);
+}
+
+// Moves all states of a class but [begin, end).
+void StateSplitter::move_others_to_new_class(Group begin, Group end) {
+  const uint32_t number = begin->of_class, n = size_[number] - static_cast<uint32_t>(end - begin);
+  if (n == 0) return;
+  move_to_end(begin, end);
+  for (uint32_t i = first_[number]; i < first_[number] + n; ++i) {
+    class_of_[members_[i]] = n_classes();
+    changed_.push_back(members_[i]);
+  }
+  first_.push_back(first_[number]);
+  size_.push_back(n);
+  hash_.push_back(hash_[number]);
+  first_[number] += n;
+  size_[number] -= n;
+}
+
+// Moves states to the end of their class' members.
+void StateSplitter::move_to_end(Group begin, Group end) {
+  uint32_t last = first_[begin->of_class] + size_[begin->of_class];
+  for (Group hashed = begin; hashed != end; ++hashed) {
+    const uint32_t state = hashed->state, other = members_[--last];
+    std::swap(members_[place_[state]], members_[last]);
+    std::swap(place_[state], place_[other]);
+  }
 }
 
 void StateSplitter::find_states_to_hash() {
@@ -190,11 +249,12 @@ std::vector<uint32_t> find_state_classes(const StateGraph &graph, const std::vec
   const auto n = static_cast<uint32_t>(order.size());
   std::vector<uint32_t> class_of(graph.n_states(), 0), refined(graph.n_states());
   std::vector<uint64_t> hash(graph.n_states());
+  const StateHash hash_of(graph, order);
   uint32_t n_classes = 0;
   const auto report = [&] { progress(double(n_classes) / n, format("minimising: %u of %u states differ", n_classes, n)); };
   for (uint32_t round = 0; round < kSureMinimisingRounds; ++round) {
     for (uint32_t state = 0; state < graph.n_states(); ++state)
-      hash[state] = mix_hash(hash_state(graph, state, class_of), class_of[state]);  // in storage order
+      hash[state] = mix_hash(hash_of(state, class_of), class_of[state]);  // in storage order
     const uint32_t n_refined = number_classes(hash, order, &refined);
     class_of.swap(refined);
     if (n_refined == n_classes) return class_of;
@@ -202,7 +262,7 @@ std::vector<uint32_t> find_state_classes(const StateGraph &graph, const std::vec
     report();
   }
   refined = {}, hash = {};  // the splitter takes as much memory
-  StateSplitter splitter(graph, order, n_classes, &class_of);
+  StateSplitter splitter(graph, hash_of, order, n_classes, &class_of);
   while (splitter.split()) {
     if (splitter.n_steps() > most_steps) return {};
     n_classes = splitter.n_classes();

@@ -66,6 +66,7 @@ constexpr size_t kMostSpelledLetters = 100;
 constexpr size_t kMostSpellingArcs = size_t{1} << 18;
 constexpr size_t kMostSpellingSteps = size_t{1} << 20;
 constexpr uint64_t kSureSpelledArcs = uint64_t{1} << 20, kMostSpelledRatio = 64;
+constexpr uint64_t kSureExpandedArcs = uint64_t{1} << 23, kMostExpandedRatio = 512;
 constexpr uint64_t kMostMinimisingSteps = uint64_t{1} << 28;
 constexpr uint32_t kSureMinimisingRounds = 32;
 constexpr uint32_t kMostGraphStates = 0xfffffffe;
@@ -82,6 +83,7 @@ constexpr uint32_t kMostBestGaussians = 65536;
 constexpr uint64_t kMostFeedBytes = uint64_t{1} << 40;
 constexpr uint64_t kMostStandardInputBytes = uint64_t{1} << 30;
 constexpr uint32_t kMostAlternatives = 10000;
+constexpr size_t kMostPathBytes = size_t{1} << 28;
 constexpr float kMostBeam = 1e6f;
 constexpr float kMostWordInsertionCost = 1e6f;
 constexpr float kLeastWarp = 0.8f, kMostWarp = 1.25f;
@@ -103,7 +105,7 @@ constexpr size_t kMostMessageBytes = 4000;
 // Tools that read lattices, and lists of archives
 constexpr uint64_t kMostOracleCells = uint64_t{1} << 24;
 constexpr uint64_t kMostAlignedCells = 10000000000;
-constexpr size_t kMostPathArcs = size_t{1} << 24;
+constexpr uint64_t kMostComparedSteps = uint64_t{1} << 28;
 constexpr uint64_t kMostListRepeats = 16;
 constexpr uint64_t kSureListBytes = uint64_t{1} << 28;
 

@@ -48,7 +48,7 @@ class Fold {
       : lattice_(lattice), posteriors_(posteriors), stop_(stop) {
     make_slots(words);
     for (double reach = kFoldReach; !make_bands(reach); reach /= 2) {
-      if (reach < 1) fail(ASR_INVALID_ARGUMENT, "lattice: too many words begin in one frame for confidences");
+      if (reach < 1) fail(ASR_INVALID_ARGUMENT, "lattice: too many words begin in one frame for confidences; prune it");
     }
     distance_.assign(n_values_, 0);
     share_.assign(n_values_, 0);

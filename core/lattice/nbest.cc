@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/limits.h"
 #include "core/lattice/prune.h"
 
 namespace asr {
@@ -27,8 +28,8 @@ class PathSearch {
         stop_(stop),
         to_end_(best_costs(lattice, acoustic_scale).to_end) {}
 
-  void run(double beam, const std::function<void(LatticePath)> &visit) {
-    if (n_ == 0 || to_end_.empty() || !std::isfinite(to_end_[0])) return;
+  bool run(double beam, const std::function<bool(LatticePath)> &visit) {
+    if (n_ == 0 || to_end_.empty() || !std::isfinite(to_end_[0])) return true;
     const double slack = 1e-9 * (1 + std::fabs(to_end_[0]));  // estimates are not summed in the order of the costs
     limit_ = to_end_[0] + beam + slack;
     add({0, 0, kNone, false, {}}, to_end_[0]);
@@ -40,8 +41,9 @@ class PathSearch {
       const double cost = path.cost.total(acoustic_scale_);
       if (n_found == 0) best = cost;
       if (cost > best + beam) break;
-      visit(std::move(path));
+      if (!visit(std::move(path)) || n_bytes() > kMostPathBytes) return false;
     }
+    return true;
   }
 
  private:
@@ -68,6 +70,10 @@ class PathSearch {
   std::vector<Beginning> beginnings_;
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue_;
   std::priority_queue<double> least_;  // the n least estimates so far
+
+  size_t n_bytes() const {
+    return steps_.size() * sizeof(Step) + beginnings_.size() * (sizeof(Beginning) + sizeof(Waiting) + sizeof(double));
+  }
 
   // Returns true if a way is among the n best so far and within the beam.
   bool is_wanted(double estimate) const {
@@ -148,15 +154,21 @@ class PathSearch {
 
 std::vector<LatticePath> n_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n, double beam,
                                       const StopToken &stop) {
+  constexpr size_t kWordBytes = 64, kFrameBytes = sizeof(uint32_t);  // with what an event holds of a word
   std::vector<LatticePath> paths;
-  visit_best_paths(
-      lattice, acoustic_scale, n, beam, [&](LatticePath path) { paths.push_back(std::move(path)); }, stop);
+  size_t n_bytes = 0;
+  const auto keep = [&](LatticePath path) {
+    n_bytes += path.words.size() * kWordBytes + path.transition_ids.size() * kFrameBytes;
+    paths.push_back(std::move(path));
+    return n_bytes <= kMostPathBytes;
+  };
+  visit_best_paths(lattice, acoustic_scale, n, beam, keep, stop);
   return paths;
 }
 
-void visit_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n, double beam,
-                      const std::function<void(LatticePath)> &visit, const StopToken &stop) {
-  PathSearch(lattice, acoustic_scale, n, stop).run(beam, visit);
+bool visit_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n, double beam,
+                      const std::function<bool(LatticePath)> &visit, const StopToken &stop) {
+  return PathSearch(lattice, acoustic_scale, n, stop).run(beam, visit);
 }
 
 LatticePath best_path(const CompactLattice &lattice, double acoustic_scale) {
@@ -164,8 +176,11 @@ LatticePath best_path(const CompactLattice &lattice, double acoustic_scale) {
   return paths.empty() ? LatticePath{} : std::move(paths.front());
 }
 
-std::optional<double> cost_of_words(const CompactLattice &lattice, const std::vector<uint32_t> &words, double acoustic_scale) {
-  if (lattice.n_states() == 0) return std::nullopt;
+std::optional<double> cost_of_words(const CompactLattice &lattice, const std::vector<uint32_t> &words, double acoustic_scale,
+                                    uint64_t *n_steps) {
+  const auto take_steps = [&](uint64_t n) { *n_steps -= std::min(n, *n_steps); };
+  take_steps(lattice.n_states());
+  if (lattice.n_states() == 0 || *n_steps == 0) return std::nullopt;
   // [state]: least cost of reaching the state, by the number of words consumed. States are sorted, so one pass suffices.
   std::vector<std::map<size_t, double>> costs(lattice.n_states());
   costs[0][0] = 0;
@@ -173,6 +188,8 @@ std::optional<double> cost_of_words(const CompactLattice &lattice, const std::ve
   for (uint32_t state = 0; state < lattice.n_states(); ++state) {
     const std::map<size_t, double> here = std::move(costs[state]);
     for (const auto &[said, cost] : here) {
+      take_steps(lattice.arc_begin[state + 1] - lattice.arc_begin[state] + 1);
+      if (*n_steps == 0) return std::nullopt;
       if (said == words.size()) best = std::min(best, cost + lattice.ends[state].cost.total(acoustic_scale));
       for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
         const CompactArc &arc = lattice.arcs[a];

@@ -58,7 +58,7 @@ class Rescorer {
     Places &places = places_[s];
     const auto [found, is_new] = places.index_of.emplace(histories, static_cast<uint32_t>(places.histories.size()));
     if (is_new && ++n_places_ > bounds_.most_states) {
-      fail(ASR_UNSUPPORTED, "the lattice comes to more than %zu states with the new word costs", bounds_.most_states);
+      fail(ASR_UNSUPPORTED, "the lattice comes to more than %zu states with the new word costs; prune it", bounds_.most_states);
     }
     if (is_new) places.histories.push_back(histories);
     return found->second;
@@ -83,7 +83,7 @@ class Rescorer {
       }
       if (!std::isinf(cost_change)) arcs_.push_back({a, place(arc.next_state, next), cost_change});
       if (arcs_.size() > bounds_.most_arcs) {
-        fail(ASR_UNSUPPORTED, "the lattice comes to more than %zu arcs with the new word costs", bounds_.most_arcs);
+        fail(ASR_UNSUPPORTED, "the lattice comes to more than %zu arcs with the new word costs; prune it", bounds_.most_arcs);
       }
     }
     double end_cost_change = kNoEnd.graph;

@@ -10,6 +10,7 @@
 
 #include "builder/graph/arpa.h"
 #include "builder/graph/compact.h"
+#include "builder/graph/context_expansion.h"
 #include "builder/graph/hmm_states.h"
 #include "builder/graph/jsgf.h"
 #include "builder/graph/lexical_graph.h"
@@ -141,6 +142,27 @@ TEST(BuildLimits, SpelledGrammars) {
     doubled += "<r" + std::to_string(i) + "> = " + before + " " + before + ";";
   }
   expect_error([&] { spell(doubled + "public <r> = <r9>;"); }, ASR_UNSUPPORTED, "when its words are spelled");
+}
+
+// Short words in a row have every neighbour on both sides, which can come to gigabytes.
+TEST(BuildLimits, ExpandedGrammars) {
+  HmmSet set;
+  set.topologies = {{1, {{0, 0, 1.0f}, {0, 1, 1.0f}, {kEntry, 0, 0}}}};
+  set.hmms = {{0, {0}}};
+  set.phones = {{"P", false, 0}};
+  set.n_pdfs = 1;
+  Lexicon lexicon;
+  lexicon.pronunciations = {{0}};
+  lexicon.pronunciations_of["a"] = {0};
+  const auto quiet = [](double, const std::string &) {};
+  LexicalGraph lexical = make_lexical_graph(grammar_of("public <r> = a a a a a a a a;"), lexicon, 0, quiet);
+  EXPECT_EQ(lexical.most_expanded_arcs, kSureExpandedArcs);
+  const ContextTable contexts(set);
+  const uint64_t n_arcs = expand_contexts(lexical, set, contexts, {}, {}, quiet).graph.arcs.size();
+  lexical.most_expanded_arcs = n_arcs;
+  EXPECT_EQ(expand_contexts(lexical, set, contexts, {}, {}, quiet).graph.arcs.size(), n_arcs);
+  lexical.most_expanded_arcs = n_arcs - 1;
+  expect_error([&] { expand_contexts(lexical, set, contexts, {}, {}, quiet); }, ASR_UNSUPPORTED, "neighbours of its phones");
 }
 
 TEST(BuildLimits, NgramsAreShort) {

@@ -88,5 +88,30 @@ TEST(StateClasses, OfLongChains) {
   EXPECT_EQ(*std::max_element(class_of.begin(), class_of.end()), kLength);
 }
 
+// Chains of unlike lengths that end in one state: a class of most states goes on splitting, whichever of its states come first.
+TEST(StateClasses, OfChainsOfUnlikeLengths) {
+  for (const bool long_first : {false, true}) {
+    StateGraph graph;
+    graph.start = graph.add_state();
+    const uint32_t last = graph.add_state();
+    graph.final_costs[last] = 0;
+    constexpr uint32_t kChains = 200;
+    std::vector<StateArc> first;
+    for (uint32_t chain = 0; chain < kChains; ++chain) {
+      const uint32_t length = 2 * (long_first ? kChains - chain : chain + 1);
+      first.push_back({1, chain, 0, graph.n_states()});
+      for (uint32_t i = 0; i < length; ++i) {
+        const uint32_t state = graph.add_state();
+        graph.set_arcs(state, {{2, 0, 0, i + 1 < length ? state + 1 : last}});
+      }
+    }
+    graph.set_arcs(graph.start, first);
+    const std::vector<uint32_t> order = breadth_first_order(graph);
+    const std::vector<uint32_t> class_of = find_state_classes(graph, order, kQuiet, uint64_t{20} * graph.n_states());
+    ASSERT_FALSE(class_of.empty());
+    EXPECT_EQ(*std::max_element(class_of.begin(), class_of.end()), 2 * kChains + 1);
+  }
+}
+
 }  // namespace
 }  // namespace asr

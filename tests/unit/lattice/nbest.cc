@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/limits.h"
 #include "core/lattice/determinise.h"
 #include "core/lattice/prune.h"
 #include "tests/reference/determinise.h"
@@ -115,14 +116,49 @@ TEST(CostOfWords, IsThatOfTheCheapestPath) {
       const auto [found, is_new] = least.emplace(path.words, total);
       if (!is_new) found->second = std::min(found->second, total);
     }
+    uint64_t n_steps = UINT64_MAX;
     for (const auto &[words, total] : least) {
-      EXPECT_NEAR(cost_of_words(lattice, words, kScale).value_or(-1000), total, kTolerance);
+      EXPECT_NEAR(cost_of_words(lattice, words, kScale, &n_steps).value_or(-1000), total, kTolerance);
       std::vector<uint32_t> longer = words;
       longer.push_back(shape.n_words);
-      EXPECT_EQ(cost_of_words(lattice, longer, kScale).has_value(), least.count(longer) == 1);
+      EXPECT_EQ(cost_of_words(lattice, longer, kScale, &n_steps).has_value(), least.count(longer) == 1);
     }
   }
-  EXPECT_FALSE(cost_of_words({}, {}, kScale).has_value());
+  uint64_t n_steps = 100;
+  EXPECT_FALSE(cost_of_words({}, {}, kScale, &n_steps).has_value());
+  std::mt19937 random(1);
+  const CompactLattice lattice = test::random_lattice({}, random);
+  const std::vector<uint32_t> words = best_path(lattice, kScale).words;
+  n_steps = lattice.n_states() + 1;
+  EXPECT_FALSE(cost_of_words(lattice, words, kScale, &n_steps).has_value());
+  EXPECT_EQ(n_steps, 0u);
+}
+
+// A chain of two arcs at each of 15,000 places: ten thousand paths would take 9.6 GB. The paths found are the same as without.
+TEST(NBest, TakesBoundedMemory) {
+  CompactLattice lattice;
+  constexpr uint32_t kPlaces = 15000;
+  for (uint32_t place = 0; place < kPlaces; ++place) {
+    for (const uint32_t word : {1u, 2u}) {
+      CompactArc arc{};
+      arc.next_state = place + 1, arc.word = word, arc.cost.graph = word == 1 ? 0 : 1 + 1e-3 * place;
+      lattice.arcs.push_back(arc);
+    }
+    lattice.arc_begin.push_back(lattice.arcs.size());
+    lattice.frames.push_back(place);
+    lattice.ends.emplace_back();
+  }
+  lattice.arc_begin.push_back(lattice.arcs.size());
+  lattice.frames.push_back(kPlaces);
+  lattice.ends.emplace_back();
+  lattice.ends.back().cost = {};
+  const std::vector<LatticePath> paths = n_best_paths(lattice, kScale, 10000);
+  EXPECT_GT(paths.size(), 100u);
+  EXPECT_LT(paths.size() * kPlaces * 64, kMostPathBytes + 2 * kPlaces * 64);
+  for (size_t i = 1; i < 50; ++i) EXPECT_NEAR(paths[i].cost.graph, 1 + 1e-3 * double(i - 1), 1e-6);
+  size_t n = 0;
+  EXPECT_FALSE(visit_best_paths(lattice, kScale, 10000, 1e9, [&](const LatticePath &) { return ++n < 5; }));
+  EXPECT_EQ(n, 5u);
 }
 
 TEST_F(Paths, WithinTheBeamSurvivePruning) {
