@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the handles of the table are on the CPU.
+#pragma once
+
+#include <exception>
+
+#include "core/backend/asr_backend.h"
+#include "plugins/cpu/device.h"
+#include "plugins/cpu/mfcc.h"
+#include "plugins/cpu/search.h"
+
+struct asr_backend_device {
+  asr::cpu::Device device;
+};
+struct asr_backend_features {
+  asr::cpu::Mfcc mfcc;
+};
+struct asr_backend_acoustic {
+  asr::cpu::Device *device;
+  asr::cpu::Acoustic acoustic;
+};
+struct asr_backend_graph {
+  asr::cpu::SearchGraph graph;
+};
+struct asr_backend_channel {
+  asr::cpu::Search search;
+  std::exception_ptr failure;  // the reason why it consumes no more frames
+};
