@@ -619,8 +619,8 @@ ASR_API uint32_t asr_event_flags(const asr_event *event);
 ASR_API double asr_event_time_s(const asr_event *event);    /* the event's position in the audio, from the first sample */
 ASR_API const char *asr_event_text(const asr_event *event); /* words joined by blanks; the sentence of an ERROR; else "" */
 
-/* Alternatives, best first, with distinct word_ids: 1 to n_best in FINAL, 1 in PARTIAL and PROBABLY_FINISHED, 0 for kinds
- * without words. */
+/* Alternatives, best first, with distinct word_ids: 1 to n_best in FINAL, fewer than there could be if they would take over
+ * 256 MiB; 1 in PARTIAL and PROBABLY_FINISHED; 0 for kinds without words. */
 ASR_API size_t asr_event_n_alternatives(const asr_event *event);
 ASR_API const char *asr_event_alternative_text(const asr_event *event, size_t alternative);
 /* Natural-log costs of an alternative: graph_cost, with word insertions and the cost of ending, and acoustic_cost, unscaled.
