@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <new>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -16,17 +17,18 @@
 namespace asr::cpu {
 namespace {
 
-// Rows to advance over, and the jobs of an advance that do so: more than one if the rows are made on demand.
-struct SharedRows {
-  explicit SharedRows(const asr_advance_job *job) : jobs{job} {}
+using Jobs = std::vector<const asr_advance_job *>;
 
-  const asr_advance_job &job() const { return *jobs.front(); }
+// Rows of a score buffer, and the n_jobs jobs for them, from jobs[0] on: more than one if the rows wait for demand.
+struct SharedRows {
+  const asr_advance_job *const *jobs;
+  size_t n_jobs = 1;
+  Asked asked;
+
+  const asr_advance_job &job() const { return *jobs[0]; }
   bool are_those_of(const asr_advance_job &other) const {
     return other.buffer == job().buffer && other.first_row == job().first_row && other.n_frames == job().n_frames;
   }
-
-  std::vector<const asr_advance_job *> jobs;
-  Asked asked;
 };
 
 void check_job(const Acoustic *model, const asr_advance_job &job) {
@@ -36,33 +38,41 @@ void check_job(const Acoustic *model, const asr_advance_job &job) {
   model->check_rows("advance", job.buffer, job.first_row, job.n_frames);
 }
 
-// Returns the rows of jobs that read score buffers. Jobs for the same rows that wait for demand come together.
-std::vector<SharedRows> rows_of(const Acoustic &model, std::vector<const asr_advance_job *> jobs) {
-  std::sort(jobs.begin(), jobs.end(), [](const asr_advance_job *a, const asr_advance_job *b) {
+// Returns the rows of jobs that read score buffers, which are sorted. Jobs for the same rows that wait come together.
+std::vector<SharedRows> rows_of(const Acoustic &model, Jobs *jobs) {
+  std::sort(jobs->begin(), jobs->end(), [](const asr_advance_job *a, const asr_advance_job *b) {
     return std::tie(a->buffer, a->first_row, a->n_frames) < std::tie(b->buffer, b->first_row, b->n_frames);
   });
   std::vector<SharedRows> rows;
-  for (const asr_advance_job *job : jobs) {
+  rows.reserve(jobs->size());
+  for (const asr_advance_job *const &job : *jobs) {
     if (!rows.empty() && model.waiting[job->buffer] && rows.back().are_those_of(*job)) {
-      rows.back().jobs.push_back(job);
+      ++rows.back().n_jobs;
     } else {
-      rows.emplace_back(job);
+      rows.push_back({&job, 1, {}});
     }
   }
   return rows;
 }
 
+// Returns true once there are units for the states that the searches can ask for, and false if there is no memory for them.
+bool make_units(Demanded *demanded, const Jobs &jobs) {
+  try {
+    for (const asr_advance_job *job : jobs) demanded->include(job->channel->search.pdfs());
+    return true;
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
+}
+
 // Makes scores that wait, unless they are cheaper on demand. Returns those that go on waiting.
-WaitingRows make_scores(Device &device, Acoustic &model, const std::vector<SharedRows> &list) {
+WaitingRows make_scores(Device &device, Acoustic &model, const std::vector<SharedRows> &list, const Jobs &jobs) {
   WaitingRows waiting;
   for (const SharedRows &rows : list) {
-    if (model.waiting[rows.job().buffer]) waiting.add_channel(rows.job().n_frames);
+    if (model.waiting[rows.job().buffer]) waiting.add(rows.job().n_frames, rows.n_jobs);
   }
-  const bool asks = waiting.n_rows > 0 && model.demand.asks(waiting);
+  const bool asks = waiting.n_rows > 0 && model.demand.asks(waiting) && make_units(&model.demanded, jobs);
   for (const SharedRows &rows : list) {
-    if (asks && model.waiting[rows.job().buffer]) {
-      for (const asr_advance_job *job : rows.jobs) model.demanded.include(job->channel->search.pdfs());
-    }
     if (!asks) device.score_waiting(model, rows.job().buffer);
     device.await(model, rows.job().buffer);
   }
@@ -84,12 +94,18 @@ void advance_on_demand(Acoustic &model, SharedRows &rows) {
   std::unique_ptr<AskedRows> asked = model.demanded.take();
   asked->begin(model.features[rows.job().buffer].data() + size_t{rows.job().first_row} * model.gmm.n_dims(),
                rows.job().n_frames);
+  uint64_t n_arcs = 0;
   while (asked->next_tile()) {
-    for (const asr_advance_job *job : rows.jobs) {
-      advance_channel(job->channel, [&](Search &search) { search.advance(*asked); });
+    for (size_t j = 0; j < rows.n_jobs; ++j) {
+      advance_channel(rows.jobs[j]->channel, [&](Search &search) {
+        const uint64_t before = search.n_arcs_expanded();
+        search.advance(*asked);
+        n_arcs += search.n_arcs_expanded() - before;
+      });
     }
   }
   rows.asked = asked->sum();
+  rows.asked.n_arcs = n_arcs;
   model.demanded.give(std::move(asked));
 }
 
@@ -98,22 +114,24 @@ void advance_over_scores(Acoustic &model, SharedRows &rows) {
   if (!model.waiting[buffer]) {
     const size_t n_states = model.n_states();
     const float *const first = model.scores[buffer].data() + rows.job().first_row * n_states;
-    for (const asr_advance_job *job : rows.jobs) {
-      advance_channel(job->channel, [&](Search &search) { search.advance(first, n_states, job->n_frames); });
+    for (size_t j = 0; j < rows.n_jobs; ++j) {
+      const asr_advance_job &job = *rows.jobs[j];
+      advance_channel(job.channel, [&](Search &search) { search.advance(first, n_states, job.n_frames); });
     }
     return;
   }
   try {
     advance_on_demand(model, rows);
   } catch (...) {
-    for (const asr_advance_job *job : rows.jobs) job->channel->failure = std::current_exception();
+    for (size_t j = 0; j < rows.n_jobs; ++j) rows.jobs[j]->channel->failure = std::current_exception();
   }
 }
 
 }  // namespace
 
 void advance(Device &device, Acoustic *model, const asr_advance_job *jobs, size_t n_jobs) {
-  std::vector<const asr_advance_job *> of_host, of_buffers;
+  Jobs of_host, of_buffers;
+  of_host.reserve(n_jobs), of_buffers.reserve(n_jobs);
   for (size_t j = 0; j < n_jobs; ++j) {
     if (jobs[j].n_frames == 0) continue;
     if (jobs[j].loglikes == nullptr) check_job(model, jobs[j]);
@@ -122,8 +140,8 @@ void advance(Device &device, Acoustic *model, const asr_advance_job *jobs, size_
   std::vector<SharedRows> rows;
   WaitingRows waiting;
   if (model != nullptr && !of_buffers.empty()) {
-    rows = rows_of(*model, std::move(of_buffers));
-    waiting = make_scores(device, *model, rows);
+    rows = rows_of(*model, &of_buffers);
+    waiting = make_scores(device, *model, rows, of_buffers);
   }
   device.pool().run(of_host.size() + rows.size(), [&](size_t i) {
     if (i >= of_host.size()) return advance_over_scores(*model, rows[i - of_host.size()]);

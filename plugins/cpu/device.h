@@ -22,7 +22,7 @@ namespace asr::cpu {
 // A model and its two score buffers [n_rows][n_states], which grow with the number of rows.
 struct Acoustic {
   Acoustic(const asr_acoustic_view &view, const GmmOptions &options, size_t n_threads)
-      : gmm(view, options), demand(n_threads), demanded(gmm) {}
+      : gmm(view, options), demand(n_threads, gmm.row_cost()), demanded(gmm) {}
   Gmm gmm;
   std::vector<float> scores[2];
   uint32_t n_rows[2] = {0, 0};       // as soon as they are to be scored

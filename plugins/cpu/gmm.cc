@@ -144,6 +144,20 @@ Gmm::~Gmm() = default;
 uint32_t Gmm::n_dims() const { return packed_->n_dims; }
 uint32_t Gmm::n_states() const { return packed_->n_states; }
 
+double Gmm::row_cost() const {
+  constexpr double kGaussian = 24, kMixture = 40;  // exponential and sums of a Gaussian; logarithm and output of a mixture
+  double cost = 0;
+  for (const GmmStream &stream : packed_->streams) {
+    const double of_gaussian = kGaussian + double(stream.layout.size());
+    for (const OwnBlock &block : stream.own) cost += kMixture + double(block.n_gaussians) * of_gaussian;
+    for (const SharedCodebook &codebook : stream.shared) {
+      cost +=
+          double(codebook.n_vectors) * of_gaussian + double(codebook.blocks.size()) * (kMixture + double(codebook.n_gaussians));
+    }
+  }
+  return cost;
+}
+
 void Gmm::score(const float *features, uint32_t n_rows, float *loglikes, ThreadPool &pool) const {
   const Packed &model = *packed_;
   const size_t n_tile_frames = model.gaussians.n_tile_frames, n_tiles = (n_rows + n_tile_frames - 1) / n_tile_frames;

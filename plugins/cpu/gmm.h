@@ -23,6 +23,7 @@ class Gmm {
   ~Gmm();
   uint32_t n_dims() const;
   uint32_t n_states() const;
+  double row_cost() const;  // about how many vector operations score a row
   const Packed &packed() const { return *packed_; }
   // Scores features[n_rows][n_dims] into loglikes[n_rows][n_states]. Safe from several threads at once.
   void score(const float *features, uint32_t n_rows, float *loglikes, ThreadPool &pool) const;

@@ -67,9 +67,10 @@ Demanded::Demanded(const Gmm &gmm) : model_(gmm.packed()), possible_(AskedUnits:
 
 void Demanded::include(const StateSet &pdfs) {
   StateSet states = states_;
-  if (!states.add(pdfs)) return;
+  if (!states.add(pdfs) && units_) return;
+  auto units = std::make_unique<const AskedUnits>(model_, states);
   rows_.clear();
-  units_.emplace(model_, states);
+  units_ = std::move(units);
   states_ = std::move(states);
 }
 

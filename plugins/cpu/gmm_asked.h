@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "plugins/cpu/demand.h"
@@ -82,7 +81,7 @@ class Demanded {
   const Gmm::Packed &model_;
   const bool possible_;
   StateSet states_;
-  std::optional<AskedUnits> units_;
+  std::unique_ptr<const AskedUnits> units_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<AskedRows>> rows_;
   size_t n_made_ = 0;

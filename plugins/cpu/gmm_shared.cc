@@ -119,7 +119,7 @@ struct FrameValues {
 };
 
 // Finds the n_chosen-th largest value of a frame by bisection. Padding after the last Gaussian has the least value and the
-// largest indices, so it is never chosen.
+// largest indices, so it is chosen only if the row is beyond all Gaussians. Then it counts as nothing.
 void choose(const float *relative, size_t n_gaussians, size_t n_frames, size_t n_chosen, ChosenGaussian *chosen) {
   const size_t n_lanes = hn::Lanes(kTag);
   for (size_t t = 0; t < n_frames; ++t, chosen += n_chosen) {
@@ -132,8 +132,10 @@ void choose(const float *relative, size_t n_gaussians, size_t n_frames, size_t n
       (n >= n_chosen ? least : beyond) = middle;
       if (n == n_chosen) break;
     }
-    const ChosenGaussian *const end = chosen + n_chosen;
+    ChosenGaussian *const end = chosen + n_chosen;
     values.append(least, true, values.append(least, false, chosen, end), end);
+    std::replace_if(
+        chosen, end, [&](const ChosenGaussian &of) { return of.gaussian >= n_gaussians; }, ChosenGaussian{0, 0.0f});
   }
 }
 

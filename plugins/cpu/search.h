@@ -24,6 +24,7 @@ class Search {
 
   uint32_t n_pdfs() const { return graph_.packed().n_pdfs; }
   const StateSet &pdfs() const { return graph_.pdfs(); }
+  uint64_t n_arcs_expanded() const { return n_arcs_expanded_; }
 
   // Consumes rows loglikes[t * stride ... + n_pdfs - 1]. A search whose beam has died consumes nothing.
   void advance(const float *loglikes, size_t stride, uint32_t n_frames);

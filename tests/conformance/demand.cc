@@ -195,6 +195,58 @@ TEST_P(DemandTest, TheBestGaussiansAlone) {
   expect_same_as_on_the_host(*device, options);
 }
 
+// A row beyond all Gaussians has none that could be chosen.
+TEST_P(DemandTest, TheBestGaussiansOfExtremeRows) {
+  require(ASR_BACKEND_SELECTION, "mixes all Gaussians");
+  if (IsSkipped()) return;
+  reference::RandomGmm options = model_of(6);
+  options.n_codebooks = 3;
+  options.min_gaussians = options.max_gaussians = 6;
+  const AcousticModel model = reference::random_gmm(options);
+  const AcousticView view(model);
+  std::vector<std::vector<float>> scores;
+  for (const uint32_t n_best : {0u, 4u}) {
+    asr_backend_options backend = backend_options(4, 64);
+    backend.n_best_gaussians = n_best;
+    const auto device = open(backend);
+    asr_backend_acoustic *acoustic = nullptr;
+    device->check(api().load_acoustic(device->get(), view.get(), &acoustic));
+    const std::vector<float> features(size_t{5} * view.get()->n_dims, 3e38f);
+    scores.emplace_back(size_t{5} * kStates);
+    const asr_score_job job{acoustic, features.data(), 5, 0, scores.back().data()};
+    device->check(api().score(device->get(), &job, 1));
+    device->check(api().wait(device->get(), 0));
+    api().free_acoustic(acoustic);
+  }
+  EXPECT_EQ(scores[0], scores[1]);
+}
+
+// A graph may have no emitting arcs, and no transition-ids at all. Others come to the same model later.
+TEST_P(DemandTest, GraphsWithoutTransitions) {
+  const auto device = open(backend_options(4, 64));
+  const Model model(*device, model_of(9));
+  const uint32_t emitting_begin[] = {0, 0}, epsilon_begin[] = {0, 0}, pdf_of[] = {0};
+  const float final_costs[] = {0};
+  const asr_graph_arc none{};
+  const asr_graph_view view{sizeof(view),  1,     0,           0,      kStates, 0, emitting_begin,
+                            epsilon_begin, &none, final_costs, pdf_of, nullptr};
+  std::mt19937 random(8);
+  const SpreadGraph some(12, 11, random);
+  const Loaded empty(api(), *device, view), loaded(api(), *device, some.view());
+  Pairs pairs;
+  pairs.push_back(std::make_unique<Pair>(api(), *device, empty, search_options(11, 60)));
+  for (uint32_t window = 0; window < 8; ++window) {
+    if (window == 4) pairs.push_back(std::make_unique<Pair>(api(), *device, loaded, search_options(11, 60)));
+    const std::vector<float> rows = model.score(window, 20, true);
+    model.score(window, 20, false);
+    advance(*device, model, pairs, std::vector<uint32_t>(pairs.size(), 0), 20, window, rows);
+  }
+  const asr_path got = path_of(*device, pairs[0]->buffered.channel, 0);
+  EXPECT_EQ(got.n_frames, 0u);
+  EXPECT_EQ(path_of(*device, pairs[1]->buffered.channel, 0).total_cost,
+            path_of(*device, pairs[1]->hosted.channel, 0).total_cost);
+}
+
 // Rows that may wait for their scores are fused.
 TEST_P(DemandTest, FusedRows) {
   const auto *const fusion = extension_of<asr_backend_fusion_api>(api(), ASR_BACKEND_FUSION);
