@@ -21,8 +21,8 @@ struct AlignOptions {
 
 const Transition &find_transition(const Graph &graph, uint32_t id, const AlignOptions &options) {
   if (id == 0 || id > graph.n_transition_ids()) {
-    fail(ASR_INVALID_ARGUMENT, "%s: has transition-id %u, which the graph of %s lacks; give the bundle that made the lattices",
-         options.input.path.c_str(), id, options.model.c_str());
+    fail(ASR_INVALID_ARGUMENT, "transition-id %u, which the graph of %s lacks; give the bundle that made the lattices", id,
+         options.model.c_str());
   }
   return graph.transition(id);
 }

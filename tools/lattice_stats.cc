@@ -30,10 +30,10 @@ double density(const LatticeSize &size) {
   return size.n_frames == 0 ? 0 : static_cast<double>(size.arc_frames) / static_cast<double>(size.n_frames);
 }
 
-WordErrors oracle_errors(const std::string &id, const CompactLattice &lattice, const Words &ref, const WordSymbols &symbols) {
+WordErrors oracle_errors(const CompactLattice &lattice, const Words &ref, const WordSymbols &symbols) {
   if (uint64_t{lattice.n_states()} * (ref.size() + 1) > kMostOracleCells) {
-    fail(ASR_UNSUPPORTED, "%s: %u states by %zu words of the transcript are too many; prune the lattice, or cut the recording",
-         id.c_str(), lattice.n_states(), ref.size());
+    fail(ASR_UNSUPPORTED, "%u states by %zu words of the transcript are too many; prune the lattice, or cut the recording",
+         lattice.n_states(), ref.size());
   }
   std::vector<uint32_t> numbers;
   for (const std::string &word : ref) numbers.push_back(symbols.number(word));
@@ -82,7 +82,7 @@ void run(const StatsOptions &options) {
     const LatticeSize size = lattice_size(lattice);
     WordErrors errors;
     const auto ref = refs.find(id);
-    if (ref != refs.end()) errors = oracle_errors(id, lattice, ref->second, *symbols);
+    if (ref != refs.end()) errors = oracle_errors(lattice, ref->second, *symbols);
     ++stats.n_lattices;
     stats.size += size;
     stats.errors += errors;

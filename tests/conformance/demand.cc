@@ -184,7 +184,7 @@ TEST_P(DemandTest, SixteenBits) {
 }
 
 TEST_P(DemandTest, TheBestGaussiansAlone) {
-  require(ASR_BACKEND_SELECTION, "mixes all Gaussians");
+  require(ASR_BACKEND_SELECTION, "it mixes all Gaussians");
   if (IsSkipped()) return;
   asr_backend_options backend = backend_options(4, 64);
   backend.n_best_gaussians = 4;
@@ -197,7 +197,7 @@ TEST_P(DemandTest, TheBestGaussiansAlone) {
 
 // A row beyond all Gaussians has none that could be chosen.
 TEST_P(DemandTest, TheBestGaussiansOfExtremeRows) {
-  require(ASR_BACKEND_SELECTION, "mixes all Gaussians");
+  require(ASR_BACKEND_SELECTION, "it mixes all Gaussians");
   if (IsSkipped()) return;
   reference::RandomGmm options = model_of(6);
   options.n_codebooks = 3;
