@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 
 #include "builder/graph/build.h"
@@ -24,6 +25,8 @@
 namespace asr::tool {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct GraphArguments {
   std::string model, lexicon, g2p, lm, jsgf, rule, words, hclg, out, archive, letter_case = "asis";
   double prune = 0;
@@ -32,7 +35,23 @@ struct GraphArguments {
   GraphOptions options;
 };
 
+// Refuses an archive in the place of a file that the graph is made of.
+void check_archive(const GraphArguments &arguments) {
+  const fs::path archive = arguments.archive;
+  std::vector<fs::path> sources = {arguments.lexicon, arguments.g2p,   arguments.lm,
+                                   arguments.jsgf,    arguments.words, arguments.hclg};
+  std::error_code unknown;
+  for (const fs::directory_entry &entry : fs::directory_iterator(arguments.model, unknown)) {
+    if (entry.path().extension() != ".sgraph") sources.push_back(entry.path());
+  }
+  for (const fs::path &source : sources) {
+    if (!source.empty() && fs::equivalent(archive, source, unknown))
+      throw UsageError("graph: --archive " + arguments.archive + " would replace a file that the graph is made of");
+  }
+}
+
 void check(const GraphArguments &arguments) {
+  if (!arguments.archive.empty()) check_archive(arguments);
   if (!arguments.out.empty() && !arguments.archive.empty()) throw UsageError("graph: give one of --out and --archive");
   if (!arguments.hclg.empty()) {
     const bool others =

@@ -35,6 +35,16 @@ make turtle "$en_us/en-us" --lexicon "$data/turtle.dic" --lm "$data/turtle.lm.bi
 make move "$en_us/en-us" --lexicon "$en_us/cmudict-en-us.dict" --jsgf "$data/goforward.gram"
 make cards "$en_us/en-us" --lexicon "$en_us/cmudict-en-us.dict" --jsgf "$data/cards/cards.gram"
 
+# An archive may not take the place of what a graph is made of.
+cp "$data/goforward.gram" "$work/own.gram"
+for source in "$work/move/acoustic.bin" "$work/own.gram"; do
+  before=$(cksum "$source")
+  if "$senone" graph --model "$work/move" --lexicon "$en_us/cmudict-en-us.dict" --jsgf "$work/own.gram" --archive "$source" \
+    >/dev/null 2>"$work/refused"; then echo "golden.sh: $source was replaced" >&2; exit 1; fi
+  grep -q 'would replace a file that the graph is made of' "$work/refused"
+  [[ $(cksum "$source") == "$before" ]]
+done
+
 hear digits "$data/tidigits/dhd.2934z.raw"
 hear turtle "$data/goforward.raw"
 hear move "$data/goforward.raw"
