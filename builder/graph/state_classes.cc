@@ -97,9 +97,8 @@ class StateSplitter {
   using Group = std::vector<Hashed>::const_iterator;
 
   void split_class(Group begin, Group end);
-  void move_to_new_class(Group begin, Group end);
-  void move_others_to_new_class(Group begin, Group end);
-  void move_to_end(Group begin, Group end);
+  uint32_t move_to_end(Group begin, Group end);
+  void split_off(uint32_t number, uint32_t begin, uint32_t n, uint64_t hash);
   void find_states_to_hash();
 
   const StateGraph &graph_;
@@ -183,50 +182,37 @@ void StateSplitter::split_class(Group begin, Group end) {
   const bool has_others = size_[number] > static_cast<uint32_t>(end - begin);
   for (Group group = begin, next = begin; group != end; group = next) {
     next = end_of_group(group);
-    if (group != most && !(has_others && group->hash == of_others)) move_to_new_class(group, next);
+    if (group == most || (has_others && group->hash == of_others)) continue;
+    split_off(number, move_to_end(group, next), static_cast<uint32_t>(next - group), group->hash);
   }
   if (most == end || (has_others && most->hash == of_others)) return;
-  move_others_to_new_class(most, end_of_most);
+  const uint32_t n_others = move_to_end(most, end_of_most) - first_[number];
+  if (n_others > 0) split_off(number, first_[number], n_others, of_others);
   hash_[number] = most->hash;
 }
 
-void StateSplitter::move_to_new_class(Group begin, Group end) {
-  const auto n = static_cast<uint32_t>(end - begin);
-  move_to_end(begin, end);
-  size_[begin->of_class] -= n;
-  for (Group hashed = begin; hashed != end; ++hashed) {
-    class_of_[hashed->state] = n_classes();
-    changed_.push_back(hashed->state);
-  }
-  first_.push_back(first_[begin->of_class] + size_[begin->of_class]);
-  size_.push_back(n);
-  hash_.push_back(begin->hash);
-}
-
-// Moves all states of a class but [begin, end).
-void StateSplitter::move_others_to_new_class(Group begin, Group end) {
-  const uint32_t number = begin->of_class, n = size_[number] - static_cast<uint32_t>(end - begin);
-  if (n == 0) return;
-  move_to_end(begin, end);
-  for (uint32_t i = first_[number]; i < first_[number] + n; ++i) {
+// Makes a class of n members of another, its last ones or its first ones, from members_[begin] on.
+void StateSplitter::split_off(uint32_t number, uint32_t begin, uint32_t n, uint64_t hash) {
+  for (uint32_t i = begin; i < begin + n; ++i) {
     class_of_[members_[i]] = n_classes();
     changed_.push_back(members_[i]);
   }
-  first_.push_back(first_[number]);
-  size_.push_back(n);
-  hash_.push_back(hash_[number]);
-  first_[number] += n;
+  if (begin == first_[number]) first_[number] += n;
   size_[number] -= n;
+  first_.push_back(begin);
+  size_.push_back(n);
+  hash_.push_back(hash);
 }
 
-// Moves states to the end of their class' members.
-void StateSplitter::move_to_end(Group begin, Group end) {
+// Moves states to the end of their class' members. Returns where the first of them is.
+uint32_t StateSplitter::move_to_end(Group begin, Group end) {
   uint32_t last = first_[begin->of_class] + size_[begin->of_class];
   for (Group hashed = begin; hashed != end; ++hashed) {
     const uint32_t state = hashed->state, other = members_[--last];
     std::swap(members_[place_[state]], members_[last]);
     std::swap(place_[state], place_[other]);
   }
+  return last;
 }
 
 void StateSplitter::find_states_to_hash() {
