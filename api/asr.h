@@ -188,6 +188,9 @@ typedef struct asr_engine_config {
                                  all. Models that 16 bits do not hold so stay whole. 0 (default) or 32: it does not */
   uint32_t n_best_gaussians;  /* since 0.2.0. N > 0: of the Gaussians that states share only the N likeliest of a frame are
                                  mixed (docs/performance.md, "Scoring less"). CPU only, at most 65,536. 0 (default): all */
+  float cluster_share;        /* since 0.2.0. Between 0 and 1: states with Gaussians of their own are scored in clusters of
+                                 similar ones. Each frame chooses this share of the clusters, the nearest; states of the
+                                 others get an estimate ("Scoring less"). CPU only. 0 (default) or 1: all are scored */
 } asr_engine_config;
 
 ASR_API void asr_engine_config_default(asr_engine_config *config);

@@ -32,6 +32,7 @@ EnginePointer load_engine(const Options &options, uint32_t n_jobs) {
   config.search_device = options.search_device.c_str();
   config.model_bits = options.model_bits;
   config.n_best_gaussians = options.n_best_gaussians;
+  config.cluster_share = options.cluster_share;
   config.max_lanes = std::min(n_jobs, kMostLanes);
   config.n_threads = options.n_threads;
   asr_engine *engine = nullptr;
@@ -204,6 +205,23 @@ void read_reject(Options *options) {
   if (!is_number && !text.empty() && text != "off") options->files.insert(options->files.begin(), text);
 }
 
+void read_selection(Options *options) {
+  if (options->selection.empty()) return;
+  char *end;
+  const double value = strtod(options->selection.c_str(), &end);
+  const std::string unit = end;
+  if (unit == "%" && value > 0 && value < 100) {
+    options->cluster_share = static_cast<float>(value / 100);
+  } else if (unit.empty() && value >= 1 && value <= kMostBestGaussians && value == std::floor(value)) {
+    options->n_best_gaussians = static_cast<uint32_t>(value);
+  } else {
+    throw UsageError(
+        format("recognize: --selection %s: it is a number of Gaussians from 1 to %u, or a share of the states "
+               "such as 25%%",
+               options->selection.c_str(), kMostBestGaussians));
+  }
+}
+
 void read_vtln(Options *options) {
   if (options->n_warps != 0 && options->n_warps != 11 && options->n_warps != 21) {
     throw UsageError(format("recognize: --vtln-factors %u: it is 11 or 21", options->n_warps));
@@ -293,10 +311,10 @@ void add_recognize(Command app) {
               "Of a Gaussian's parameters on the device; 16: half the memory, and scores that differ by up to a few hundredths")
       .one_of({16u, 32u})
       .shows_default();
-  command
-      .option("--selection", options->n_best_gaussians,
-              "Of the Gaussians that states share, mix only so many, the likeliest of a frame; default: all. CPU only")
-      .range(1u, kMostBestGaussians);
+  command.option(
+      "--selection", options->selection,
+      "Score less, CPU only. N: of the Gaussians that states share, mix the N likeliest of a frame. P%: of the states "
+      "with Gaussians of their own, score the share nearest to a frame and estimate the others. Default: score all");
   command.option("--fallback", options->fallback, "cpu: recognises what a lost device did not finish; default: that fails")
       .one_of({"cpu"});
   command.option("--jobs", options->n_jobs, "Recordings recognised at a time; default: one for each thread")
@@ -349,6 +367,7 @@ void add_recognize(Command app) {
   command.callback([options] {
     read_reject(options.get());
     read_vtln(options.get());
+    read_selection(options.get());
     read_boost(options.get());
     const bool needs_lattice =
         options->n_best > 1 || options->confidence || !options->lattice.empty() || !options->boost.empty();

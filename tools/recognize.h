@@ -38,7 +38,9 @@ struct RecognizeOptions {
   std::string reject_text = "-";       // --reject: "" without a value, "-" if not given
   float reject = 0;                    // threshold of reject_text; 0: none, below 0: off
   bool json = false, ctm = false, srt = false, confidence = false, resume = false;
+  std::string selection;  // "N", "P%", or "": all is scored
   uint32_t model_bits = 32, n_best_gaussians = 0;
+  float cluster_share = 0;
   uint32_t n_jobs = 0, n_threads = 0, raw_rate_hz = 16000, n_best = 1, max_active = 0, min_active = 200;
   size_t chunk_samples = 16000;
   float beam = 0, lattice_beam = 0, acoustic_scale = 0, word_insertion_cost = NAN;

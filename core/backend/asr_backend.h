@@ -52,7 +52,8 @@ typedef enum asr_backend_capability {
    * best_paths then wait for no advance. */
   ASR_BACKEND_OVERLAPS = 16,
   ASR_BACKEND_PLP = 32,      /* asr_features_view.lpc_order */
-  ASR_BACKEND_SELECTION = 64 /* asr_backend_options.n_best_gaussians */
+  ASR_BACKEND_SELECTION = 64, /* asr_backend_options.n_best_gaussians */
+  ASR_BACKEND_CLUSTERS = 128  /* asr_backend_options.cluster_share */
 } asr_backend_capability;
 
 typedef struct asr_backend_device_info {
@@ -71,6 +72,7 @@ typedef struct asr_backend_options {
   uint32_t small_rooms, cluster_blocks; /* 0 but in tests, which asr_backend_bench.h explains; may be ignored */
   uint32_t timeout_ms;       /* limit of device work, 0: none. After it all slots return ASR_DEVICE_LOST, and freeing leaks */
   uint32_t n_best_gaussians; /* Gaussians of a shared codebook that a frame mixes (G10); 0: all */
+  float cluster_share;       /* of the clusters of states with their own codebooks, those that a frame scores (G11); 0, 1: all */
 } asr_backend_options;
 
 /* ---- front end: 004_... (MFCC); equations F1-F8, F11 in docs/equations.md ----------------------------------------- */

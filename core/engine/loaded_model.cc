@@ -35,6 +35,7 @@ asr_backend_options backend_options(const EngineOptions &options, uint32_t n_lan
   result.timeout_ms = options.device_timeout_ms;
   result.model_bits = options.model_bits;
   result.n_best_gaussians = options.n_best_gaussians;
+  result.cluster_share = options.cluster_share;
   return result;
 }
 
@@ -69,6 +70,10 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
       acoustic_(nullptr, nullptr) {
   if (options.n_best_gaussians > 0 && !device_.has(ASR_BACKEND_SELECTION)) {
     fail(ASR_UNSUPPORTED, "%s mixes all Gaussians; leave asr_engine_config.n_best_gaussians 0 (no --selection), or use the CPU",
+         device_.entry().id.c_str());
+  }
+  if (options.cluster_share < 1 && !device_.has(ASR_BACKEND_CLUSTERS)) {
+    fail(ASR_UNSUPPORTED, "%s scores all states; leave asr_engine_config.cluster_share 0 (no --selection), or use the CPU",
          device_.entry().id.c_str());
   }
   if (!options.search_device.empty()) open_searcher();

@@ -26,6 +26,7 @@ struct EngineOptions {
   uint32_t n_threads = 0;  // 0: one per core
   uint32_t device_timeout_ms = 60000;
   uint32_t model_bits = 32, n_best_gaussians = 0;  // options of models on the device: see asr_engine_config
+  float cluster_share = 1;                         // the same
 
   uint32_t n_workers() const { return n_threads > 0 ? n_threads : n_usable_cores(); }
 };

@@ -26,11 +26,15 @@ std::string cpu_name() {
   return "CPU";
 }
 
+double cluster_share(const asr_backend_options &options) {
+  return options.cluster_share > 0 && options.cluster_share < 1 ? double{options.cluster_share} : 1;
+}
+
 }  // namespace
 
 Device::Device(const asr_backend_options &options)
     : max_rows_(std::max(1u, options.max_lanes) * std::max(1u, options.window_frames)),
-      gmm_options_{options.model_bits == 16, options.n_best_gaussians},
+      gmm_options_{options.model_bits == 16, options.n_best_gaussians, cluster_share(options)},
       pool_(options.n_threads) {
   if (pool_.n_threads() > 1) scorer_ = std::thread([this] { serve(); });
 }
@@ -161,7 +165,7 @@ void describe_cpu(asr_backend_device_info *info) {
   info->memory_bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   info->score = 10;
   info->capabilities = ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES | ASR_BACKEND_COMMON_PATH | ASR_BACKEND_PACKED_GRAPH |
-                       ASR_BACKEND_PLP | ASR_BACKEND_SELECTION;
+                       ASR_BACKEND_PLP | ASR_BACKEND_SELECTION | ASR_BACKEND_CLUSTERS;
   cpu_set_t set;
   CPU_ZERO(&set);
   const bool known = sched_getaffinity(0, sizeof(set), &set) == 0;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plugins/cpu/gmm_chosen.h"
 #include "plugins/cpu/gmm_scorer.h"
 
 namespace asr::cpu {
@@ -35,6 +36,15 @@ struct Rows {
       }
     }
   }
+  // Puts scores into a row: state lanes[i].state gets scores[lanes[i].lane].
+  void put(size_t row, const std::vector<StateLane> &lanes, const float *scores) const {
+    float *const out = loglikes + row * n_states;
+    if (add) {
+      for (const StateLane &of : lanes) out[of.state] += scores[of.lane];
+    } else {
+      for (const StateLane &of : lanes) out[of.state] = scores[of.lane];
+    }
+  }
   void put(const float *scores, size_t n, float *out) const {
     if (add) {
       for (size_t i = 0; i < n; ++i) out[i] += scores[i];
@@ -51,6 +61,19 @@ void score_own(const Gmm::Packed &model, const GmmStream &stream, const OwnBlock
     const size_t n = std::min(model.gaussians.n_tile_frames, rows.n_rows - t);
     model.gaussians.mixtures(stream.gaussians_of(block), n_dims, block.n_gaussians, rows.x + t * n_dims, n, scores);
     rows.put(t, n, block.states, scores);
+  }
+}
+
+// Scores the states of a stream whose frames choose clusters, of so many rows at a time that their scores stay in the cache.
+void score_chosen(const Gmm::Packed &model, const GmmStream &stream, const Rows &rows, ThreadPool &pool) {
+  ChosenStates chosen;
+  for (size_t first = 0; first < rows.n_rows; first += ChosenStates::kMostFrames) {
+    const size_t n = std::min(ChosenStates::kMostFrames, rows.n_rows - first);
+    chosen.begin(model, stream, rows.x + first * stream.dims.size(), n);
+    pool.run((n + kAskedFrames - 1) / kAskedFrames,
+             [&](size_t tile) { chosen.choose(tile * kAskedFrames, std::min(n, (tile + 1) * kAskedFrames)); });
+    pool.run(stream.own.size(), [&](size_t block) { chosen.score(block); });
+    pool.run(n, [&](size_t t) { rows.put(first + t, stream.clusters.lane_of, chosen.loglikes(0, t)); });
   }
 }
 
@@ -132,10 +155,14 @@ float CodebookTile::mix_exactly(const float *log_weight, size_t t) const {
 }
 
 Gmm::Packed::Packed(const asr_acoustic_view &view, const GmmOptions &options)
-    : n_dims(view.n_dims), n_states(view.n_states), n_best(options.n_best_gaussians), shared(shared_kernels()) {
+    : n_dims(view.n_dims),
+      n_states(view.n_states),
+      n_best(options.n_best_gaussians),
+      shared(shared_kernels()),
+      clusters(cluster_kernels()) {
   const bool halved = options.halved && fits_halves(view);
   gaussians = view.covariance == ASR_COVARIANCE_FULL ? full_kernels(halved) : diagonal_kernels(halved);
-  streams = pack_gmm(view, gaussians.n_lanes, halved);
+  streams = pack_gmm(view, gaussians.n_lanes, halved, options.cluster_share);
 }
 
 Gmm::Gmm(const asr_acoustic_view &view, const GmmOptions &options) : packed_(std::make_unique<const Packed>(view, options)) {}
@@ -149,7 +176,10 @@ double Gmm::row_cost() const {
   double cost = 0;
   for (const GmmStream &stream : packed_->streams) {
     const double of_gaussian = kGaussian + double(stream.layout.size());
-    for (const OwnBlock &block : stream.own) cost += kMixture + double(block.n_gaussians) * of_gaussian;
+    const PackedClusters &clusters = stream.clusters;
+    const double chosen = clusters.n > 0 ? double(clusters.n_chosen) / double(clusters.n) : 1;
+    for (const OwnBlock &block : stream.own) cost += kMixture + chosen * double(block.n_gaussians) * of_gaussian;
+    if (clusters.n > 0) cost += double(stream.own.size()) * double(stream.layout.size());
     for (const SharedCodebook &codebook : stream.shared) {
       cost +=
           double(codebook.n_vectors) * of_gaussian + double(codebook.blocks.size()) * (kMixture + double(codebook.n_gaussians));
@@ -165,9 +195,12 @@ void Gmm::score(const float *features, uint32_t n_rows, float *loglikes, ThreadP
   for (const GmmStream &stream : model.streams) {
     const AlignedFloats x = pack_rows(stream, features, n_rows, model.n_dims);
     const Rows rows{n_rows, model.n_states, model.gaussians.n_lanes, x.data(), loglikes, add};
-    pool.run(stream.own.size() + stream.shared.size() * n_tiles, [&](size_t task) {
-      if (task < stream.own.size()) return score_own(model, stream, stream.own[task], rows);
-      task -= stream.own.size();
+    const bool chooses = stream.clusters.n > 0;
+    if (chooses) score_chosen(model, stream, rows, pool);
+    const size_t n_own = chooses ? 0 : stream.own.size();
+    pool.run(n_own + stream.shared.size() * n_tiles, [&](size_t task) {
+      if (task < n_own) return score_own(model, stream, stream.own[task], rows);
+      task -= n_own;
       score_shared(model, stream, stream.shared[task / n_tiles], rows, task % n_tiles * n_tile_frames);
     });
     add = true;

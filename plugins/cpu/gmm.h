@@ -13,6 +13,7 @@ namespace asr::cpu {
 struct GmmOptions {
   bool halved = false;            // parameters take 16 bits, unless one does not fit
   uint32_t n_best_gaussians = 0;  // see asr_backend_options
+  double cluster_share = 1;       // the same
 };
 
 class Gmm {

@@ -10,7 +10,9 @@ AskedRows::AskedRows(const AskedUnits &units)
       model_(units.model()),
       x_(model_.streams.size()),
       scores_(units.size() * kAskedFrames * model_.gaussians.n_lanes),
-      tiles_(model_.streams.size()) {
+      tiles_(model_.streams.size()),
+      chosen_(model_.streams.size()),
+      has_chosen_(model_.streams.size()) {
   for (size_t j = 0; j < tiles_.size(); ++j) tiles_[j].resize(model_.streams[j].shared.size());
   asked_.reserve(units.size());
 }
@@ -28,6 +30,7 @@ bool AskedRows::next_tile() {
   for (std::vector<TileOf> &tiles : tiles_) {
     for (TileOf &tile : tiles) tile.is_scored = false;
   }
+  has_chosen_.assign(has_chosen_.size(), false);
   sum_.n_all += n_frames_ > 0 ? units_.n_of_model() : 0;
   return n_frames_ > 0;
 }
@@ -55,12 +58,30 @@ void AskedRows::score(const AskedUnit &unit, size_t j, float *out) {
   const size_t n_dims = stream.dims.size();
   const float *const x = x_[j].data() + first_row_ * n_dims;
   const AskedUnit::Part &part = unit.parts[j];
+  if (part.codebook == nullptr && stream.clusters.n > 0) {
+    ChosenStates &chosen = choose(j);
+    chosen.score(part.block);
+    const size_t n_lanes = model_.gaussians.n_lanes;
+    for (size_t t = 0; t < n_frames_; ++t) std::copy_n(chosen.loglikes(part.block, t), n_lanes, out + t * n_lanes);
+    return;
+  }
   if (part.codebook == nullptr) return model_.gaussians.mixtures(part.own, n_dims, part.n_gaussians, x, n_frames_, out);
   TileOf &tile = tiles_[j][part.number];
   if (!tile.is_scored) tile.gaussians.score(model_, stream, *part.codebook, x, n_frames_);
   tile.is_scored = true;
   const AskedUnit::Part &next = unit.parts[std::min(j + 1, unit.parts.size() - 1)];
   tile.gaussians.mix(*part.mixing, next.mixing != nullptr ? *next.mixing : *part.mixing, out);
+}
+
+// Returns the tile's choice of clusters in feature stream j.
+ChosenStates &AskedRows::choose(size_t j) {
+  ChosenStates &chosen = chosen_[j];
+  if (has_chosen_[j]) return chosen;
+  const GmmStream &stream = model_.streams[j];
+  chosen.begin(model_, stream, x_[j].data() + first_row_ * stream.dims.size(), n_frames_);
+  chosen.choose(0, n_frames_);
+  has_chosen_[j] = true;
+  return chosen;
 }
 
 Demanded::Demanded(const Gmm &gmm) : model_(gmm.packed()), possible_(AskedUnits::can_group(model_)), states_(model_.n_states) {}

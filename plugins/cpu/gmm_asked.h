@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "plugins/cpu/demand.h"
+#include "plugins/cpu/gmm_chosen.h"
 #include "plugins/cpu/gmm_scorer.h"
 #include "plugins/cpu/gmm_units.h"
 
@@ -52,6 +53,7 @@ class AskedRows {
   size_t first_score(uint32_t unit) const { return size_t{unit} * kAskedFrames * model_.gaussians.n_lanes; }
   Scores scores_of(uint32_t unit, uint32_t frame) const;
   void score(const AskedUnit &unit, size_t j, float *out);
+  ChosenStates &choose(size_t j);
 
   const AskedUnits &units_;
   const Gmm::Packed &model_;
@@ -61,6 +63,8 @@ class AskedRows {
   std::vector<uint32_t> asked_;
   AlignedFloats scores_;                    // [n_units][kAskedFrames][L]
   std::vector<std::vector<TileOf>> tiles_;  // [n_streams][shared codebooks]
+  std::vector<ChosenStates> chosen_;        // [n_streams]
+  std::vector<bool> has_chosen_;            // [n_streams], in this tile
   Asked sum_;
 };
 

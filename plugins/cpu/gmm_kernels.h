@@ -63,4 +63,15 @@ struct SharedKernels {
 };
 SharedKernels shared_kernels();
 
+// The choice of clusters of states (G11).
+struct ClusterKernels {
+  // Takes a block's scores of single Gaussians, score[n_frames][L]. Writes loglike[t * stride] = ln 2^score of L states, and
+  // raises nearest[t * n_nearest] to the best.
+  void (*approach)(const float *score, size_t n_frames, float *loglike, size_t stride, float *nearest, size_t n_nearest);
+  // Chooses the n_chosen largest of nearest[n], which is aligned and has room for a multiple of L; the first of equal ones.
+  // chosen[n] is 1 or 0.
+  void (*choose)(const float *nearest, size_t n, size_t n_chosen, uint8_t *chosen);
+};
+ClusterKernels cluster_kernels();
+
 }  // namespace asr::cpu

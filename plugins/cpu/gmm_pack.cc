@@ -9,6 +9,7 @@
 
 #include "plugins/common/halves.h"
 #include "plugins/common/packing.h"
+#include "plugins/common/state_clusters.h"
 
 namespace asr::cpu {
 namespace {
@@ -30,8 +31,8 @@ AlignedFloats zeros(size_t n_bytes) {
 
 class Packer {
  public:
-  Packer(const asr_acoustic_view &view, size_t n_lanes, bool halved)
-      : view_(view), n_lanes_(n_lanes), halved_(halved), centre_(feature_centre(view)) {}
+  Packer(const asr_acoustic_view &view, const std::vector<float> &centre, size_t n_lanes, bool halved, double cluster_share)
+      : view_(view), centre_(centre), n_lanes_(n_lanes), halved_(halved), cluster_share_(cluster_share) {}
 
   GmmStream stream(uint32_t j) const;
 
@@ -41,6 +42,9 @@ class Packer {
     const size_t number = halved_ ? sizeof(uint16_t) : sizeof(float);
     return (full() ? full_bytes(n_dims, number) : diagonal_bytes(n_dims, number)) * n_lanes_;
   }
+  std::vector<OwnBlock> blocks_of_like_size(const std::vector<uint32_t> &states, uint32_t j) const;
+  std::vector<OwnBlock> blocks_of_clusters(const std::vector<std::vector<uint32_t>> &clusters, uint32_t j) const;
+  PackedClusters pack_clusters(size_t n_clusters, const std::vector<OwnBlock> &blocks, uint32_t j) const;
   void pack_own(const OwnBlock &block, uint32_t j, char *out) const;
   SharedCodebook shared_codebook(const asr_gmm_codebook &codebook, const std::vector<uint32_t> &states, uint32_t j) const;
   MixingBlock mixing_block(std::vector<uint32_t> states, uint32_t n_gaussians, uint32_t j) const;
@@ -49,9 +53,10 @@ class Packer {
   VectorLayout layout(size_t n_dims) const;
 
   const asr_acoustic_view &view_;
+  const std::vector<float> &centre_;
   const size_t n_lanes_;
   const bool halved_;
-  const std::vector<float> centre_;
+  const double cluster_share_;
 };
 
 // Writes one lane of a vector of Gaussians, number after number.
@@ -175,6 +180,58 @@ SharedCodebook Packer::shared_codebook(const asr_gmm_codebook &codebook, const s
   return shared;
 }
 
+std::vector<OwnBlock> Packer::blocks_of_like_size(const std::vector<uint32_t> &states, uint32_t j) const {
+  std::vector<uint32_t> sizes;
+  for (const uint32_t state : states) sizes.push_back(codebook_of(view_, state, j).n_gaussians);
+  std::vector<OwnBlock> blocks;
+  for (const std::vector<uint32_t> &members : blocks_by_size(sizes, n_lanes_)) {
+    OwnBlock &block = blocks.emplace_back();
+    block.n_gaussians = sizes[members.back()];
+    for (uint32_t member : members) block.states.push_back(states[member]);
+    std::sort(block.states.begin(), block.states.end());
+  }
+  return blocks;
+}
+
+std::vector<OwnBlock> Packer::blocks_of_clusters(const std::vector<std::vector<uint32_t>> &clusters, uint32_t j) const {
+  std::vector<OwnBlock> blocks;
+  for (const std::vector<uint32_t> &states : clusters) {
+    for (size_t begin = 0; begin < states.size(); begin += n_lanes_) {
+      OwnBlock &block = blocks.emplace_back();
+      block.cluster = uint32_t(&states - clusters.data());
+      block.n_gaussians = 0;
+      for (size_t i = begin; i < std::min(states.size(), begin + n_lanes_); ++i) {
+        block.states.push_back(states[i]);
+        block.n_gaussians = std::max<size_t>(block.n_gaussians, codebook_of(view_, states[i], j).n_gaussians);
+      }
+    }
+  }
+  return blocks;
+}
+
+PackedClusters Packer::pack_clusters(size_t n_clusters, const std::vector<OwnBlock> &blocks, uint32_t j) const {
+  std::vector<uint32_t> states;
+  for (const OwnBlock &block : blocks) states.insert(states.end(), block.states.begin(), block.states.end());
+  const MixtureMoments moments(view_, j, states);
+  const Packer packer(moments.view(), centre_, n_lanes_, halved_, 1);
+  PackedClusters packed;
+  packed.n = n_clusters;
+  packed.n_chosen = std::max<size_t>(1, size_t(std::ceil(cluster_share_ * double(n_clusters))));
+  packed.vector_bytes = vector_bytes(view_.streams[j].n_dims);
+  packed.moments = unlikely_gaussians(layout(view_.streams[j].n_dims), n_lanes_, blocks.size());
+  uint32_t gaussian = 0;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    char *const vector = packed.moments.bytes() + b * packed.vector_bytes;
+    for (size_t lane = 0; lane < blocks[b].states.size(); ++lane, ++gaussian) {
+      packer.put(moments.codebook(), gaussian, 0, vector, lane);
+      packed.lane_of.push_back({blocks[b].states[lane], uint32_t(b * n_lanes_ + lane)});
+    }
+  }
+  std::sort(packed.lane_of.begin(), packed.lane_of.end(),
+            [](const StateLane &a, const StateLane &b) { return a.state < b.state; });
+  return packed;
+}
+
 GmmStream Packer::stream(uint32_t j) const {
   const asr_gmm_stream &view = view_.streams[j];
   GmmStream stream;
@@ -184,23 +241,21 @@ GmmStream Packer::stream(uint32_t j) const {
 
   std::vector<std::vector<uint32_t>> states_of(view_.n_codebooks);
   for (uint32_t s = 0; s < view_.n_states; ++s) states_of[codebook_number(view_, s, j)].push_back(s);
-  std::vector<uint32_t> own_states, own_sizes;
+  std::vector<uint32_t> own;
   for (uint32_t s = 0; s < view_.n_states; ++s) {
-    const uint32_t codebook = codebook_number(view_, s, j);
-    if (states_of[codebook].size() > 1) continue;
-    own_states.push_back(s);
-    own_sizes.push_back(view_.codebooks[codebook].n_gaussians);
+    if (states_of[codebook_number(view_, s, j)].size() == 1) own.push_back(s);
   }
+  std::vector<std::vector<uint32_t>> clusters;
+  if (cluster_share_ < 1 && !own.empty()) clusters = cluster_states(view_, j, own);
+  stream.own = clusters.empty() ? blocks_of_like_size(own, j) : blocks_of_clusters(clusters, j);
   size_t n_bytes = 0;
-  for (const std::vector<uint32_t> &members : blocks_by_size(own_sizes, n_lanes_)) {
-    OwnBlock block{{}, own_sizes[members.back()], n_bytes};
-    for (uint32_t member : members) block.states.push_back(own_states[member]);
-    std::sort(block.states.begin(), block.states.end());
+  for (OwnBlock &block : stream.own) {
+    block.first_byte = n_bytes;
     n_bytes += block.n_gaussians * vector_bytes(stream.dims.size());
-    stream.own.push_back(std::move(block));
   }
   stream.own_gaussians = zeros(n_bytes);
   for (const OwnBlock &block : stream.own) pack_own(block, j, stream.own_gaussians.bytes() + block.first_byte);
+  if (!clusters.empty()) stream.clusters = pack_clusters(clusters.size(), stream.own, j);
 
   for (uint32_t c = 0; c < view_.n_codebooks; ++c) {
     if (states_of[c].size() > 1) stream.shared.push_back(shared_codebook(view_.codebooks[c], states_of[c], j));
@@ -257,8 +312,9 @@ bool fits_halves(const asr_acoustic_view &view) {
   return fit.suffices(n);
 }
 
-std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes, bool halved) {
-  const Packer packer(view, n_lanes, halved);
+std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes, bool halved, double cluster_share) {
+  const std::vector<float> centre = feature_centre(view);
+  const Packer packer(view, centre, n_lanes, halved, cluster_share);
   std::vector<GmmStream> streams;
   for (uint32_t j = 0; j < view.n_streams; ++j) streams.push_back(packer.stream(j));
   return streams;

@@ -37,7 +37,21 @@ inline bool are_consecutive(const std::vector<uint32_t> &states) { return states
 struct OwnBlock {
   std::vector<uint32_t> states;
   size_t n_gaussians;
-  size_t first_byte;  // in GmmStream::own_gaussians
+  size_t first_byte;     // in GmmStream::own_gaussians
+  uint32_t cluster = 0;  // of PackedClusters
+};
+
+// A state and its lane, counted over all blocks.
+struct StateLane {
+  uint32_t state, lane;
+};
+
+// The clusters of a stream's own states, if a frame chooses those that are scored (G11). Blocks are in the order of clusters.
+struct PackedClusters {
+  size_t n = 0, n_chosen = 0;  // clusters, and those that a frame chooses; n = 0: every state is scored
+  AlignedFloats moments;       // a vector for each block, of the Gaussians of whole mixtures
+  size_t vector_bytes = 0;
+  std::vector<StateLane> lane_of;  // of each of the states, which rise
 };
 
 // L states that mix the Gaussians of one codebook. They rise.
@@ -64,6 +78,7 @@ struct GmmStream {
   std::vector<float> centre;  // [dims]
   std::vector<OwnBlock> own;
   AlignedFloats own_gaussians;  // block after block, in the order of reading
+  PackedClusters clusters;      // of own
   std::vector<SharedCodebook> shared;
 
   const char *gaussians_of(const OwnBlock &block) const { return own_gaussians.bytes() + block.first_byte; }
@@ -75,7 +90,8 @@ AlignedFloats unlikely_gaussians(const VectorLayout &layout, size_t n_lanes, siz
 void copy_lane(const VectorLayout &layout, size_t n_lanes, size_t n, const char *from, size_t from_lane, char *to,
                size_t to_lane);
 
-std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes, bool halved);
+// cluster_share: of the clusters of states that a frame chooses (G11); 1: every state is scored.
+std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes, bool halved, double cluster_share);
 
 // Returns true if halves are enough for the Gaussians of a model (HalvedFit).
 bool fits_halves(const asr_acoustic_view &view);

@@ -22,6 +22,7 @@ struct Gmm::Packed {
   size_t n_best;  // Gaussians of a shared codebook that are mixed, 0: all
   GaussianKernels gaussians;
   SharedKernels shared;
+  ClusterKernels clusters;
   std::vector<GmmStream> streams;
 };
 

@@ -21,11 +21,14 @@ std::vector<AskedUnit> units_of_all(const Gmm::Packed &model) {
       same = same && n_units < units.size() && units[n_units].states == states;
       if (same) units[n_units++].parts.push_back(part);
     };
-    for (const OwnBlock &block : stream.own)
-      add(block.states, {nullptr, 0, nullptr, stream.gaussians_of(block), block.n_gaussians});
+    for (const OwnBlock &block : stream.own) {
+      const auto number = static_cast<size_t>(&block - stream.own.data());
+      add(block.states, {nullptr, 0, nullptr, stream.gaussians_of(block), block.n_gaussians, number});
+    }
     for (uint32_t c = 0; c < stream.shared.size(); ++c) {
       const SharedCodebook &codebook = stream.shared[c];
-      for (const MixingBlock &block : codebook.blocks) add(block.states, {&codebook, c, &block, nullptr, codebook.n_gaussians});
+      for (const MixingBlock &block : codebook.blocks)
+        add(block.states, {&codebook, c, &block, nullptr, codebook.n_gaussians, 0});
     }
     if (!same || n_units != units.size()) return {};
   }
@@ -39,7 +42,9 @@ bool AskedUnits::can_group(const Gmm::Packed &model) { return !units_of_all(mode
 AskedUnits::AskedUnits(const Gmm::Packed &model, const StateSet &states) : model_(model), unit_of_(model.n_states) {
   std::vector<AskedUnit> all = units_of_all(model);
   n_of_model_ = all.size();
-  if (2 * states.count() < model.n_states) {
+  const bool chooses =
+      std::any_of(model.streams.begin(), model.streams.end(), [](const GmmStream &stream) { return stream.clusters.n > 0; });
+  if (2 * states.count() < model.n_states && !chooses) {
     pick(all, states);
   } else {
     units_ = std::move(all);

@@ -21,6 +21,7 @@ struct AskedUnit {
     const MixingBlock *mixing = nullptr;
     const char *own = nullptr;
     size_t n_gaussians = 0;
+    size_t block = 0;  // in GmmStream::own, if frames choose clusters
   };
   std::vector<uint32_t> states;  // rising
   std::vector<Part> parts;       // [n_streams]
@@ -28,7 +29,8 @@ struct AskedUnit {
 
 class AskedUnits {
  public:
-  // Groups the states of a model, or those of a set if they are fewer than half of all. Refers to the model.
+  // Groups the states of a model, or those of a set if they are fewer than half of all and no frame chooses clusters. Refers to
+  // the model.
   AskedUnits(const Gmm::Packed &model, const StateSet &states);
   AskedUnits(const AskedUnits &) = delete;
   AskedUnits &operator=(const AskedUnits &) = delete;

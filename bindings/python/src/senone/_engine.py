@@ -63,7 +63,8 @@ class Engine(Owner):
     unfinished utterances of a lost device again there. device_timeout_ms: a search that takes longer has lost its device; 0:
     60,000. search_device: searches, while `device` scores; None: `device` does both. model_bits: 16: the device may keep
     Gaussians in 16 bits a parameter. n_best_gaussians: of the Gaussians that states share only so many, the likeliest of a
-    frame, are mixed; 0: all.
+    frame, are mixed; 0: all. cluster_share: between 0 and 1: each frame scores this share of the clusters of states with
+    Gaussians of their own, the nearest, and estimates the others; 0: it scores all.
     Raises InvalidArgument, NotFound (the bundle, or a part of it), BadFile, IoFailure, NoDevice (with device and reason),
     Unsupported, OutOfMemory. Streams keep working after it was closed. Any threads may use one engine.
     """
@@ -81,6 +82,7 @@ class Engine(Owner):
         search_device: str | None = None,
         model_bits: int = 32,
         n_best_gaussians: int = 0,
+        cluster_share: float = 0,
     ) -> None:
         config = asr_engine_config()
         lib.asr_engine_config_default(ctypes.byref(config))
@@ -93,6 +95,7 @@ class Engine(Owner):
         config.search_device = encoded("search_device", search_device)
         config.model_bits = uint32("model_bits", model_bits)
         config.n_best_gaussians = uint32("n_best_gaussians", n_best_gaussians)
+        config.cluster_share = cluster_share
         pointer = ctypes.c_void_p()
         check(lib.asr_engine_load(encoded("bundle", os.fspath(bundle)), ctypes.byref(config), ctypes.byref(pointer)))
         assert pointer.value is not None

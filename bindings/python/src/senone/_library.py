@@ -41,6 +41,7 @@ class asr_engine_config(ctypes.Structure):
         ("search_device", c_char_p),
         ("model_bits", c_uint32),
         ("n_best_gaussians", c_uint32),
+        ("cluster_share", c_float),
     ]
 
 
