@@ -41,6 +41,9 @@ Command Command::at_most_one(const std::string &name) {
 namespace {
 
 template <class Value>
+constexpr bool kIsText = std::is_same_v<Value, std::string> || std::is_same_v<Value, std::vector<std::string>>;
+
+template <class Value>
 constexpr bool kIsReal = std::is_floating_point_v<Value> || std::is_same_v<Value, std::optional<float>> ||
                          std::is_same_v<Value, std::optional<double>>;
 
@@ -49,12 +52,18 @@ std::string refuse_nan(const std::string &text) {
   return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is not a number" : "";
 }
 
+// An empty text would count as if the option were not given. CLI11 does not check a value that may_lack_value() lacks.
+std::string refuse_empty(const std::string &text) {
+  return text.empty() ? "the text is empty; give one, or leave this out" : "";
+}
+
 }  // namespace
 
 template <class Value>
 Option Command::option(const std::string &name, Value &value, const std::string &what) {
   CLI::Option *const option = app_->add_option(name, value, what);
   if (kIsReal<Value>) option->check(refuse_nan);
+  if (kIsText<Value>) option->check(refuse_empty);
   return Option(option);
 }
 

@@ -51,7 +51,7 @@ class Command {
   Command at_most_one(const std::string &name);                       // a group of flags that exclude each other
 
   // Adds an option "--name" or "-n"; without a dash, a positional argument. Value is a number, a string, or an optional or a
-  // vector of these: command_line.cc lists them.
+  // vector of these: command_line.cc lists them. Empty texts and NaN are refused.
   template <class Value>
   Option option(const std::string &name, Value &value, const std::string &what);
   Option flag(const std::string &name, bool &value, const std::string &what);  // "!--name" clears it

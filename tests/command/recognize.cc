@@ -394,6 +394,14 @@ TEST(RecognizeCommand, UnknownSubcommandsAreNamed) {
   EXPECT_TRUE(has(run_program("senone", ""), "subcommand is required"));
 }
 
+TEST(RecognizeCommand, EmptyTextsAreRefused) {
+  for (const char *const name : {"--vtln", "--hyp", "--list", "--utt2spk", "--device", "--fuse", "--boost", "--reject", ""}) {
+    const Outcome outcome = recognize_command(tone_recording("high") + " " + name + " ''");
+    EXPECT_EQ(outcome.exit_code, 2) << name;
+    EXPECT_TRUE(has(outcome, ": the text is empty; give one, or leave this out\n")) << name << "\n" << outcome.output;
+  }
+}
+
 TEST(RecognizeCommand, BadUsage) {
   const std::string file = tone_recording("high");
   EXPECT_EQ(recognize_command("").exit_code, 2);
