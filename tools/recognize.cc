@@ -124,6 +124,7 @@ void run(Options options) {
   check_outputs(options);
   UtteranceSource source(options);
   check_usage(options, source);
+  if (!options.utt2spk.empty()) check_speakers_are_named(options);
   const bool prints_hyp = options.hyp == "-";
   std::optional<HypJournal> journal;
   std::optional<OutputFile> hyp;  // opened first, so that an unwritable file fails before any recognition
@@ -258,7 +259,8 @@ void add_recognize(Command app) {
   command.option("--list", options->list, "File of recordings: a line each, path and optional id");
   command.option("--features", options->features, "Archive of Kaldi instead of recordings: features, or MFCCs");
   command.option("--cmvn", options->cmvn, "Archive of CMVN statistics for the MFCCs of --features, instead of --cmn");
-  command.option("--utt2spk", options->utt2spk, "Lines `utterance speaker`: who speaks, for --cmvn and --adapt");
+  command.option("--utt2spk", options->utt2spk,
+                 "Lines `utterance speaker`: who speaks, for --cmvn and --adapt; every utterance needs one");
   command
       .option(
           "--adapt", options->adapt,

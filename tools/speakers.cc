@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/parallel.h"
+#include "tools/utterance_source.h"
 
 namespace asr::tool {
 
@@ -46,6 +47,28 @@ std::map<std::string, Value> read_pairs(const std::string &path, const char *wha
 
 std::map<std::string, std::string> read_utt2spk(const std::string &path) {
   return read_pairs<std::string>(path, "an utterance and its speaker");
+}
+
+void check_speakers_are_named(const RecognizeOptions &options) {
+  const std::map<std::string, std::string> speaker_of = read_utt2spk(options.utt2spk);
+  UtteranceSource source(options);
+  size_t n = 0, n_missing = 0;
+  std::string first;
+  try {
+    for (Utterance utterance; source.next(&utterance); ++n) {
+      if (speaker_of.count(utterance.id) > 0) continue;
+      if (n_missing++ == 0) first = utterance.id;
+    }
+  } catch (const Error &) {  // a damaged archive; recognition reports it after the utterances before the damage
+  }
+  const char *const path = options.utt2spk.c_str();
+  if (n_missing == 1) {
+    fail(ASR_NOT_FOUND, "%s: names no speaker of \"%s\"; add a line \"%s SPEAKER\"", path, first.c_str(), first.c_str());
+  }
+  if (n_missing > 1) {
+    fail(ASR_NOT_FOUND, "%s: names no speaker of %zu of the %zu utterances; add a line for each, such as \"%s SPEAKER\"", path,
+         n_missing, n, first.c_str());
+  }
 }
 
 Speakers::Speakers(asr_engine *engine, const Files &files, float warp)

@@ -20,6 +20,10 @@ namespace asr::tool {
 // Reads lines `utterance speaker`; returns the speaker of each utterance.
 std::map<std::string, std::string> read_utt2spk(const std::string &path);
 
+// Throws an error that counts the utterances without a speaker in --utt2spk and names the first. Reads an archive to its end,
+// or up to its first damage.
+void check_speakers_are_named(const RecognizeOptions &options);
+
 class Speakers {
  public:
   // Files that speakers begin with; "": none. Speakers that a file lacks begin without.

@@ -163,6 +163,36 @@ TEST(RecognizeSpeakers, AFileOfOtherSpeakersIsNamed) {
   EXPECT_FALSE(has(recognize_command(tone_recording("low mid") + " --warps " + write("known", "low_mid 0.9\n")), "warning"));
 }
 
+// No recording is recognised, whether their names are known from the start, are "-", or are read from an archive.
+TEST(RecognizeSpeakers, UtterancesWithoutASpeakerAreCountedBeforehand) {
+  const std::string some = write("some", "high_high_mid_low ann\n"), hyp = tone_bundle() + "/unmade.hyp";
+  for (const char *const method : {"--adapt fmllr", "--vtln search --hyp "}) {
+    const std::string output = std::string(method).back() == ' ' ? hyp : "";
+    const Outcome two = recognize_command(recordings() + " --utt2spk " + some + " " + method + output);
+    EXPECT_EQ(two.exit_code, 1);
+    EXPECT_EQ(two.output, "senone: " + some + ": names no speaker of 2 of the 3 utterances; add a line for each, such as " +
+                              "\"low_mid_high_low_mid SPEAKER\"\n");
+  }
+  EXPECT_FALSE(std::filesystem::exists(hyp));
+  const std::string warps = write("warps_of_ann", "ann 0.9\n"), input = "- --warps " + warps + " --utt2spk ";
+  const Outcome one = recognize_command(input + some + " <" + tone_recording("low"));
+  EXPECT_EQ(one.output, "senone: " + some + ": names no speaker of \"-\"; add a line \"- SPEAKER\"\n");
+  const std::string of_input = write("of_input", "- ann\n");
+  EXPECT_TRUE(has(recognize_command(input + of_input + " <" + tone_recording("low")), "low\n"));
+
+  const std::string rows = " [ 1 2 3\n 1 2 3 ]\n", archive = write("rows", "a" + rows + "b" + rows + "c" + rows);
+  const std::string features = "--adapt fmllr --features ark:" + archive + " --utt2spk ";
+  const Outcome last = recognize_command(features + write("of_a_and_b", "a ann\nb ann\n"));
+  EXPECT_EQ(last.exit_code, 1);
+  EXPECT_TRUE(has(last, "names no speaker of \"c\"; add a line \"c SPEAKER\"\n")) << last.output;
+  EXPECT_FALSE(has(last, "adapted")) << last.output;
+  // The damage is reported after the utterances before it.
+  const std::string cut = write("cut_rows", "a" + rows + "b [ 1 2 3\n");
+  const Outcome damaged = recognize_command("--adapt fmllr --features ark:" + cut + " --utt2spk " + write("of_a", "a ann\n"));
+  EXPECT_EQ(damaged.exit_code, 1);
+  EXPECT_TRUE(has(damaged, "2 utterances, ") && has(damaged, "cut_rows:")) << damaged.output;
+}
+
 // More speakers than keep their handles: each comes back with its own transforms.
 TEST(RecognizeSpeakers, ManySpeakersInTurn) {
   std::string list, speakers;
