@@ -2,7 +2,7 @@
 #include "tools/fused_models.h"
 
 #include <algorithm>
-
+#include <filesystem>
 #include <map>
 
 #include "core/base/error.h"
@@ -18,18 +18,30 @@ const std::map<std::string, asr_fusion_rule> kRules{{"sum", ASR_FUSION_SUM},
                                                     {"follow", ASR_FUSION_FOLLOW},
                                                     {"select", ASR_FUSION_SELECT}};
 
-// Returns the number after the text's last ':', and cuts both off; 1 if there is none.
+bool is_directory(const std::string &path) {
+  std::error_code error;  // ignored: loading the bundle reports the error
+  return std::filesystem::is_directory(path, error);
+}
+
+// Returns the number after the text's last ':', and cuts both off; 1 if there is none. A directory of the whole name is a
+// bundle without a weight.
 float take_weight(std::string *text) {
   const size_t colon = text->rfind(':');
   if (colon == std::string::npos || colon + 1 == text->size()) return 1;
   char *end = nullptr;
   const double weight = strtod(text->c_str() + colon + 1, &end);
   if (*end != '\0') return 1;
+  const std::string bundle = text->substr(0, colon);
+  if (is_directory(*text)) {
+    if (!is_directory(bundle)) return 1;
+    throw UsageError(format("recognize: --fuse %s: is a directory, and so is %s; give %s:1, or %s/:%s", text->c_str(),
+                            bundle.c_str(), text->c_str(), bundle.c_str(), text->c_str() + colon + 1));
+  }
   if (weight != 0 && !(weight >= kLeastModelWeight && weight <= kMostModelWeight)) {
     throw UsageError(format("recognize: --fuse %s: a weight is 0, or from %g to %g", text->c_str(),
                             static_cast<double>(kLeastModelWeight), static_cast<double>(kMostModelWeight)));
   }
-  text->resize(colon);
+  *text = bundle;
   return static_cast<float>(weight);
 }
 

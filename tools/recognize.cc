@@ -282,7 +282,7 @@ void add_recognize(Command app) {
   command
       .option("--fuse", options->fuse,
               "Bundle of another acoustic model of the same states, whose log-likelihoods are fused with those of --model; "
-              "BUNDLE:WEIGHT gives it another weight than 1; once for each model")
+              "BUNDLE:WEIGHT gives it another weight than 1, unless a directory has that name; once for each model")
       .one_each_time();
   command.option("--fuse-own", options->fuse_own, "The weight of --model itself; 0: leave it out")
       .range(0.0, static_cast<double>(kMostModelWeight))

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests `senone recognize --fuse`: models are fused, and unsuitable ones are refused.
+#include <filesystem>
+
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
 
@@ -30,6 +32,29 @@ TEST(RecognizeFusion, WeightsLeaveModelsOut) {
   EXPECT_FALSE(has(deaf, "low mid high")) << deaf.output;
   const Outcome own = recognize_command("--fuse " + tone_model_bundle(ToneModel::kDeaf) + ":0");
   EXPECT_TRUE(has(own, "low mid high")) << own.output;
+}
+
+// x:2 is a bundle's name, or the bundle x and its weight. The deaf model shows which of them is heard.
+TEST(RecognizeFusion, DirectoriesWithAColonAreBundles) {
+  namespace fs = std::filesystem;
+  const std::string x = tone_bundle() + "/x", deaf = tone_model_bundle(ToneModel::kDeaf);
+  const auto hears = [](const std::string &arguments) { return has(recognize_command(arguments), "low mid high\n"); };
+  fs::create_directory_symlink(wide(), x + ":2");
+  EXPECT_TRUE(hears("--fuse-own 0 --fuse " + x + ":2"));
+  EXPECT_TRUE(hears("--fuse-own 0 --fuse " + x + ":2:1"));
+  EXPECT_TRUE(hears("--fuse " + x + ":2:0 --fuse " + wide()));
+  const Outcome missing = recognize_command("--fuse " + x + ":3");
+  EXPECT_TRUE(has(missing, "senone: " + x + ": does not exist")) << missing.output;
+  fs::create_directory_symlink(deaf, x);
+  const Outcome either = recognize_command("--fuse " + x + ":2");
+  EXPECT_EQ(either.exit_code, 2);
+  EXPECT_EQ(either.output, "senone: recognize: --fuse " + x + ":2: is a directory, and so is " + x + "; give " + x +
+                               ":2:1, or " + x + "/:2\n");
+  EXPECT_TRUE(hears("--fuse-own 0 --fuse " + x + ":2:1"));
+  EXPECT_FALSE(hears("--fuse-own 0 --fuse " + x + "/:2"));
+  fs::remove(x + ":2");
+  EXPECT_FALSE(hears("--fuse-own 0 --fuse " + x + ":2"));
+  fs::remove(x);
 }
 
 TEST(RecognizeFusion, MisuseIsRefused) {
