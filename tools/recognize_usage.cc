@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/recognize_usage.h"
+
+#include <filesystem>
+#include <set>
+
+#include "core/base/file.h"
+#include "core/base/limits.h"
+#include "tools/tool.h"
+
+namespace asr::tool {
+namespace {
+
+using Options = RecognizeOptions;
+
+// Reads the optional value of --reject. A text other than a number or "off" is the first recording.
+void read_reject(Options *options) {
+  constexpr float kThreshold = 0.5f;
+  const std::string &text = options->reject_text;
+  if (text == "-") return;
+  char *end = nullptr;
+  const float value = strtof(text.c_str(), &end);
+  const bool is_number = !text.empty() && *end == '\0';
+  options->reject = is_number ? value : text == "off" ? -1 : kThreshold;
+  if (is_number && !(value > 0 && value <= 1)) {
+    throw UsageError(
+        format("recognize: --reject %s: a threshold is above 0 and at most 1, such as 0.5; --reject off compares "
+               "nothing with the background",
+               text.c_str()));
+  }
+  if (!is_number && !text.empty() && text != "off") options->files.insert(options->files.begin(), text);
+}
+
+void read_selection(Options *options) {
+  if (options->selection.empty()) return;
+  char *end;
+  const double value = strtod(options->selection.c_str(), &end);
+  const std::string unit = end;
+  if (unit == "%" && value > 0 && value < 100) {
+    options->cluster_share = static_cast<float>(value / 100);
+  } else if (unit.empty() && value >= 1 && value <= kMostBestGaussians && value == std::floor(value)) {
+    options->n_best_gaussians = static_cast<uint32_t>(value);
+  } else {
+    throw UsageError(
+        format("recognize: --selection %s: it is a number of Gaussians from 1 to %u, or a share of the states "
+               "such as 25%%",
+               options->selection.c_str(), kMostBestGaussians));
+  }
+}
+
+void read_vtln(Options *options) {
+  if (options->n_warps != 0 && options->n_warps != 11 && options->n_warps != 21) {
+    throw UsageError(format("recognize: --vtln-factors %u: it is 11 or 21", options->n_warps));
+  }
+  if (options->n_warps != 0 && !options->searches_warps()) {
+    throw UsageError("recognize: --vtln-factors is the number of warps of a search; give --vtln search, too");
+  }
+  if (options->n_warps == 0) options->n_warps = 11;
+  if (options->vtln.empty()) return;
+  if (options->searches_warps()) return;
+  char *end = nullptr;
+  options->vtln_warp = strtof(options->vtln.c_str(), &end);
+  if (*end != '\0' || !(options->vtln_warp >= kLeastWarp && options->vtln_warp <= kMostWarp)) {
+    throw UsageError(format("recognize: --vtln %s: it is search, or a factor from %g to %g", options->vtln.c_str(),
+                            static_cast<double>(kLeastWarp), static_cast<double>(kMostWarp)));
+  }
+}
+
+// Refuses --endpoint, as asr_boost is for one utterance of a stream.
+void read_boost(Options *options) {
+  if (options->boost.empty()) return;
+  if (!options->endpoint.empty()) {
+    throw UsageError("recognize: --boost is for recordings of one utterance; leave out --endpoint");
+  }
+  options->boosted = read_file(options->boost, kMostBoostBytes);
+}
+
+// Takes an archive's name in Kaldi's form, too.
+void take_archive_name(const char *option, std::string *file) {
+  if (file->rfind("ark:", 0) == 0) {
+    file->erase(0, 4);
+  } else if (file->rfind("ark,", 0) == 0 || file->rfind("scp:", 0) == 0) {
+    throw UsageError(format("recognize: %s writes one archive, not \"%s\"; give FILE or ark:FILE", option, file->c_str()));
+  } else {
+    return;
+  }
+  if (file->empty()) throw UsageError(format("recognize: %s ark: names no file; give FILE or ark:FILE", option));
+}
+
+// Each output needs a file of its own.
+void check_outputs(const Options &options) {
+  std::set<std::string> files;
+  for (const std::string &file :
+       {options.hyp, options.lattice, options.save_transforms, options.save_mean_transforms, options.save_warps}) {
+    if (file.empty() || files.insert(file).second) continue;
+    throw UsageError(format("recognize: two results would be written to %s; name another file for one", file.c_str()));
+  }
+}
+
+}  // namespace
+
+void read_usage(Options *options) {
+  read_reject(options);
+  read_vtln(options);
+  read_selection(options);
+  read_boost(options);
+  take_archive_name("--lattice", &options->lattice);
+  take_archive_name("--save-transforms", &options->save_transforms);
+  take_archive_name("--save-mean-transforms", &options->save_mean_transforms);
+  check_outputs(*options);
+  const bool needs_lattice = options->n_best > 1 || options->confidence || !options->lattice.empty() || !options->boost.empty();
+  if (options->lattice_beam == 0 && needs_lattice) options->lattice_beam = 8;
+}
+
+void check_usage(const Options &options, const UtteranceSource &source) {
+  if (options.srt && source.size() != size_t{1}) throw UsageError("recognize: --srt takes one recording at a time");
+  const bool slf = std::filesystem::path(options.lattice).extension() == ".slf";
+  if (slf && source.size() != size_t{1}) throw UsageError("recognize: --lattice FILE.slf takes one recording at a time");
+  if (options.lattice == "-") throw UsageError("recognize: --lattice writes a file; name one other than -");
+  if (options.hyp == "-" && (options.json || options.ctm || options.srt || options.resume))
+    throw UsageError("recognize: --hyp - prints words (id); give it without --json, --ctm, --srt and --resume, or name a file");
+  if (options.resume && (options.hyp.empty() || !options.lattice.empty()))
+    throw UsageError("recognize: --resume continues the file of --hyp; give it, and no --lattice");
+  if (options.confidence && !options.json && !options.ctm)
+    throw UsageError("recognize: --confidence gives words a confidence in --json and --ctm; give one of them");
+  if (!options.endpoint.empty() && options.cmn == "batch")
+    throw UsageError("recognize: --cmn batch needs the whole recording first; with --endpoint take live");
+  if (!options.fuse.empty() && options.has_speakers())
+    throw UsageError(
+        "recognize: --fuse fuses models, --adapt, --transforms, --mean-transforms, --vtln search and --warps are of one; give "
+        "either");
+}
+
+}  // namespace asr::tool
