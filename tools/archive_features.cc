@@ -71,6 +71,10 @@ const ArchiveFeatures::Normalisation &ArchiveFeatures::normalisation_of(const st
 std::vector<float> ArchiveFeatures::rows(const std::string &key, const kaldi::Matrix<float> &matrix) const {
   const uint32_t n_ceps = front_end_.n_ceps, n_dims = front_end_.n_dims();
   const bool are_cepstra = matrix.n_cols == n_ceps && (n_ceps != n_dims || !cmvn_.empty());
+  if (matrix.n_cols == n_dims && !are_cepstra && !cmvn_.empty()) {
+    fail(ASR_BAD_FILE, "%s: rows have %u values, the model's features, but --cmvn is for cepstra of %u; leave it out",
+         key.c_str(), n_dims, n_ceps);
+  }
   if (matrix.n_rows == 0 || (matrix.n_cols == n_dims && !are_cepstra)) return matrix.values;
   if (!are_cepstra) {
     fail(ASR_BAD_FILE, "%s: rows have %u values; the model takes features of %u, or cepstra of %u", key.c_str(), matrix.n_cols,

@@ -110,13 +110,15 @@ bool has_audio_header(const std::string &begin) {
   return begin.compare(0, 3, "ID3") == 0 || (byte(0) == 0xff && (byte(1) & 0xe6) == 0xe2);  // MP3
 }
 
+bool may_be_raw(const std::string &path) { return path == "-" || ends_with(path, ".raw"); }
+
 AudioFile::AudioFile(const std::string &path, uint32_t raw_rate_hz, const std::string &begin)
     : path_(path),
       descriptor_(path == "-" ? read_standard_input(begin) : open_recording(path)),
       n_bytes_(size_of(descriptor_.get())),
       n_missing_bytes_(missing_wav_bytes(descriptor_.get())),
       file_(nullptr, sf_close) {
-  if (path == "-" ? !has_header(descriptor_.get()) : ends_with(path, ".raw")) {
+  if (may_be_raw(path) && !(path == "-" && has_header(descriptor_.get()))) {
     info_.format = SF_FORMAT_RAW | SF_FORMAT_PCM_16 | SF_ENDIAN_LITTLE;
     info_.samplerate = static_cast<int>(raw_rate_hz);
     info_.channels = 1;

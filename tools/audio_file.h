@@ -13,6 +13,9 @@
 
 namespace asr::tool {
 
+// Returns true if raw_rate_hz may be the rate of this recording.
+bool may_be_raw(const std::string &path);
+
 class AudioFile {
  public:
   // A path ending in .raw holds 16-bit little-endian mono samples at raw_rate_hz. The path "-" is standard input: the same

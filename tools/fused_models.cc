@@ -48,8 +48,8 @@ float take_weight(std::string *text) {
 }  // namespace
 
 FusedModels::FusedModels(const RecognizeOptions &options) : models_{""}, weights_{options.fuse_own} {
-  if (options.fuse.empty() && (options.fuse_own != 1 || options.fuse_rule != "sum" || options.fuse_ms != 0)) {
-    throw UsageError("recognize: --fuse-own, --fuse-rule and --fuse-ms are for --fuse; name a model with it");
+  if (options.fuse_ms != 0 && options.fuse_rule != "follow" && options.fuse_rule != "select") {
+    throw UsageError("recognize: --fuse-ms is a time of --fuse-rule follow and select; give one of them, or leave it out");
   }
   if (options.fuse_own != 0 && options.fuse_own < kLeastModelWeight) {
     throw UsageError(format("recognize: --fuse-own %g: a weight is 0, or from %g to %g", static_cast<double>(options.fuse_own),

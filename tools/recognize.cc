@@ -2,6 +2,7 @@
 // Implements `senone recognize`: recordings or archives of features in, words out.
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <thread>
 
@@ -162,7 +163,8 @@ void add_recognize(Command app) {
   command.option(
       "--vtln", options->vtln,
       "Warp of the frequency axis, 0.8 to 1.25; search: recognise once more, to choose each speaker's by likelihood");
-  command.option("--vtln-factors", options->n_warps, "How many warps from 0.80 to 1.20 a search tries, 11 (default) or 21");
+  command.option("--vtln-factors", options->n_warps, "How many warps from 0.80 to 1.20 a search tries; default: 11")
+      .one_of({11u, 21u});
   command.option("--warps", options->warps,
                  "File of the warps that speakers begin with: lines `speaker warp`, as Kaldi has them");
   command.option("--save-warps", options->save_warps, "Write the speakers' warps as such a file");
@@ -178,17 +180,20 @@ void add_recognize(Command app) {
       .one_each_time();
   command.option("--fuse-own", options->fuse_own, "The weight of --model itself; 0: leave it out")
       .range(0.0, static_cast<double>(kMostModelWeight))
-      .shows_default();
+      .shows_default()
+      .needs("--fuse");
   command
       .option("--fuse-rule", options->fuse_rule,
               "Sum of log-likelihoods, of likelihoods; the largest of each state; weights that follow the likelier models; the "
               "likeliest model after a second of speech")
       .one_of({"sum", "log-sum", "max", "follow", "select"})
-      .shows_default();
+      .shows_default()
+      .needs("--fuse");
   command
       .option("--fuse-ms", options->fuse_ms,
               "Time constant of --fuse-rule follow, speech that select decides after; default: 1000")
-      .range(kLeastFusionMs, kMostFusionMs);
+      .range(kLeastFusionMs, kMostFusionMs)
+      .needs("--fuse");
   command.option("--loglikes", options->loglikes, "Archive of Kaldi instead of recordings: log-likelihoods of the states");
   Command kind = command.at_most_one("output");
   kind.flag("--json", options->json, "Print a JSON object for each recording, one a line");
@@ -215,10 +220,13 @@ void add_recognize(Command app) {
       .range(1u, kMostLanes);
   command.option("--threads", options->n_threads, "Host threads of the CPU back end; default: one for each core")
       .range(1u, kMostThreads);
-  command.option("--beam", options->beam, "Width of the search (natural log); default: the bundle's");
-  command.option("--acoustic-scale", options->acoustic_scale, "Factor on log-likelihoods; default: the bundle's");
+  command.option("--beam", options->beam, "Width of the search (natural log); default: the bundle's")
+      .range(1e-3, static_cast<double>(kMostBeam));
+  command.option("--acoustic-scale", options->acoustic_scale, "Factor on log-likelihoods; default: the bundle's")
+      .range(1e-6, static_cast<double>(kMostBeam));
   command.option("--word-insertion-cost", options->word_insertion_cost, "Cost of every word; default: the bundle's");
-  command.option("--max-active", options->max_active, "Most tokens kept a frame; default: the bundle's");
+  command.option("--max-active", options->max_active, "Most tokens kept a frame; default: the bundle's")
+      .range(1u, std::numeric_limits<uint32_t>::max());
   command.option("--min-active", options->min_active, "Fewest tokens kept a frame, where there are as many").shows_default();
   command.option("--cmn", options->cmn, "Cepstral mean: of the model's choice, running, of the recording, none")
       .one_of({"model", "live", "batch", "none"})
@@ -227,7 +235,9 @@ void add_recognize(Command app) {
       .option("--raw-rate", options->raw_rate_hz,
               "Sample rate of .raw files and raw standard input (16-bit little-endian mono)")
       .range(kLeastSampleRateHz, kMostSampleRateHz)
-      .shows_default();
+      .shows_default()
+      .excludes("--features")
+      .excludes("--loglikes");
   command.option("--chunk", options->chunk_samples, "Samples fed at a time; does not change the words")
       .range(1, 1 << 24)
       .shows_default();
@@ -239,7 +249,9 @@ void add_recognize(Command app) {
   command.option("--vad", options->vad, "With --endpoint: decode only what is taken for speech, or everything")
       .one_of(std::vector<std::string>{"on", "off"})
       .shows_default()
-      .needs("--endpoint");
+      .needs("--endpoint")
+      .excludes("--features")
+      .excludes("--loglikes");
   command
       .option("--reject", options->reject_text,
               "Print nothing, or with --json that it is rejected, for what the grammar probably does not hold: from this "
@@ -248,7 +260,8 @@ void add_recognize(Command app) {
   command.option("--boost", options->boost, "File of phrases, a phrase a line, that are likelier than the graph says");
   command.option("--boost-bonus", options->boost_bonus, "What a path that says one gains (natural log); 3..8 is usual")
       .range(-kMostBoostBonus, kMostBoostBonus)
-      .shows_default();
+      .shows_default()
+      .needs("--boost");
   command.option("--nbest", options->n_best, "Most alternatives to print").range(1u, kMostAlternatives);
   command.flag("--confidence", options->confidence, "Give words a confidence in --json and --ctm");
   command.option("--lattice", options->lattice,
@@ -256,7 +269,7 @@ void add_recognize(Command app) {
   command
       .option("--lattice-beam", options->lattice_beam,
               "Width of lattices (natural log); default: 8 where something asked for needs one, else none")
-      .range(0.0, 1000.0);
+      .range(1e-3, 1000.0);
   add_quiet(command);
   command.callback([options] {
     read_usage(options.get());

@@ -14,6 +14,8 @@
 
 namespace asr::tool {
 
+constexpr char kNoReject[] = "\n";  // no command line has this text
+
 struct RecognizeOptions {
   std::string model, device, search_device, fallback, list, hyp, cmn = "model", lattice, endpoint, vad = "on";
   std::vector<std::string> files;
@@ -32,11 +34,11 @@ struct RecognizeOptions {
   bool learns = false;             // true: utterances become adaptation data of their speaker
   std::vector<std::string> fuse;   // bundles of models to fuse, each with an optional ":weight"
   std::string fuse_rule = "sum";
-  float fuse_own = 1;                  // weight of --model
-  uint32_t fuse_ms = 0;                // time of the rules follow and select; 0: the rule's default
-  const asr_fusion *fusion = nullptr;  // made from the options above
-  std::string reject_text = "-";       // --reject: "" without a value, "-" if not given
-  float reject = 0;                    // threshold of reject_text; 0: none, below 0: off
+  float fuse_own = 1;                   // weight of --model
+  uint32_t fuse_ms = 0;                 // time of the rules follow and select; 0: the rule's default
+  const asr_fusion *fusion = nullptr;   // made from the options above
+  std::string reject_text = kNoReject;  // --reject: "" without a value, kNoReject if not given
+  float reject = 0;                     // threshold of reject_text; 0: none, below 0: off
   bool json = false, ctm = false, srt = false, confidence = false, resume = false;
   std::string selection;  // "N", "P%", or "": all is scored
   uint32_t model_bits = 32, n_best_gaussians = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/recognize_usage.h"
 
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -17,7 +18,7 @@ using Options = RecognizeOptions;
 void read_reject(Options *options) {
   constexpr float kThreshold = 0.5f;
   const std::string &text = options->reject_text;
-  if (text == "-") return;
+  if (text == kNoReject) return;
   char *end = nullptr;
   const float value = strtof(text.c_str(), &end);
   const bool is_number = !text.empty() && *end == '\0';
@@ -33,7 +34,7 @@ void read_reject(Options *options) {
 
 void read_selection(Options *options) {
   if (options->selection.empty()) return;
-  char *end;
+  char *end = nullptr;
   const double value = strtod(options->selection.c_str(), &end);
   const std::string unit = end;
   if (unit == "%" && value > 0 && value < 100) {
@@ -49,9 +50,6 @@ void read_selection(Options *options) {
 }
 
 void read_vtln(Options *options) {
-  if (options->n_warps != 0 && options->n_warps != 11 && options->n_warps != 21) {
-    throw UsageError(format("recognize: --vtln-factors %u: it is 11 or 21", options->n_warps));
-  }
   if (options->n_warps != 0 && !options->searches_warps()) {
     throw UsageError("recognize: --vtln-factors is the number of warps of a search; give --vtln search, too");
   }
@@ -73,6 +71,9 @@ void read_boost(Options *options) {
     throw UsageError("recognize: --boost is for recordings of one utterance; leave out --endpoint");
   }
   options->boosted = read_file(options->boost, kMostBoostBytes);
+  const size_t begin = begin_of_text(options->boosted);
+  if (options->boosted.find_first_not_of(" \t\r\n", begin) != std::string::npos) return;
+  fail(ASR_BAD_FILE, "%s: has no phrases; write a phrase a line, or leave out --boost", options->boost.c_str());
 }
 
 // Takes an archive's name in Kaldi's form, too.
@@ -97,25 +98,17 @@ void check_outputs(const Options &options) {
   }
 }
 
-}  // namespace
-
-void read_usage(Options *options) {
-  read_reject(options);
-  read_vtln(options);
-  read_selection(options);
-  read_boost(options);
-  take_archive_name("--lattice", &options->lattice);
-  take_archive_name("--save-transforms", &options->save_transforms);
-  take_archive_name("--save-mean-transforms", &options->save_mean_transforms);
-  check_outputs(*options);
+void choose_lattice_beam(Options *options) {
   const bool needs_lattice = options->n_best > 1 || options->confidence || !options->lattice.empty() || !options->boost.empty();
+  if (options->lattice_beam != 0 && !needs_lattice && !options->json && !options->ctm) {
+    throw UsageError(
+        "recognize: --lattice-beam is for --nbest, --lattice, --boost and the confidences of --json and --ctm; give one of "
+        "them");
+  }
   if (options->lattice_beam == 0 && needs_lattice) options->lattice_beam = 8;
 }
 
-void check_usage(const Options &options, const UtteranceSource &source) {
-  if (options.srt && source.size() != size_t{1}) throw UsageError("recognize: --srt takes one recording at a time");
-  const bool slf = std::filesystem::path(options.lattice).extension() == ".slf";
-  if (slf && source.size() != size_t{1}) throw UsageError("recognize: --lattice FILE.slf takes one recording at a time");
+void check_options(const Options &options) {
   if (options.lattice == "-") throw UsageError("recognize: --lattice writes a file; name one other than -");
   if (options.hyp == "-" && (options.json || options.ctm || options.srt || options.resume))
     throw UsageError("recognize: --hyp - prints words (id); give it without --json, --ctm, --srt and --resume, or name a file");
@@ -123,12 +116,48 @@ void check_usage(const Options &options, const UtteranceSource &source) {
     throw UsageError("recognize: --resume continues the file of --hyp; give it, and no --lattice");
   if (options.confidence && !options.json && !options.ctm)
     throw UsageError("recognize: --confidence gives words a confidence in --json and --ctm; give one of them");
+  if (options.n_best > 1 && (options.ctm || options.srt || options.hyp == "-"))
+    throw UsageError("recognize: --nbest prints alternatives as text or with --json; leave out --ctm, --srt and --hyp -");
+  if (options.cmn != "model" && !(options.cmvn + options.loglikes).empty())
+    throw UsageError("recognize: --cmn chooses the mean of cepstra, which --cmvn gives and --loglikes lacks; leave it out");
+  if (options.max_active != 0 && options.min_active > options.max_active && options.min_active != RecognizeOptions().min_active)
+    throw UsageError(format("recognize: --min-active %u is above --max-active %u; lower it, or raise the other",
+                            options.min_active, options.max_active));
   if (!options.endpoint.empty() && options.cmn == "batch")
     throw UsageError("recognize: --cmn batch needs the whole recording first; with --endpoint take live");
   if (!options.fuse.empty() && options.has_speakers())
     throw UsageError(
         "recognize: --fuse fuses models, --adapt, --transforms, --mean-transforms, --vtln search and --warps are of one; give "
         "either");
+  if (!options.fuse.empty() && !options.loglikes.empty())
+    throw UsageError("recognize: --fuse fuses what models make of recordings or --features; leave out --loglikes");
+}
+
+}  // namespace
+
+void read_usage(Options *options) {
+  read_reject(options);
+  read_vtln(options);
+  read_selection(options);
+  take_archive_name("--lattice", &options->lattice);
+  take_archive_name("--save-transforms", &options->save_transforms);
+  take_archive_name("--save-mean-transforms", &options->save_mean_transforms);
+  check_outputs(*options);
+  check_options(*options);
+  choose_lattice_beam(options);
+  read_boost(options);
+}
+
+void check_usage(const Options &options, const UtteranceSource &source) {
+  if (options.srt && source.size() != size_t{1}) throw UsageError("recognize: --srt takes one recording at a time");
+  const bool slf = std::filesystem::path(options.lattice).extension() == ".slf";
+  if (slf && (source.size() != size_t{1} || !options.endpoint.empty()))
+    throw UsageError("recognize: --lattice FILE.slf takes one recording at a time, without --endpoint");
+  if (options.raw_rate_hz != RecognizeOptions().raw_rate_hz && !source.may_be_raw()) {
+    fprintf(stderr,
+            "senone: warning: --raw-rate has no effect: it is the rate of .raw files and raw standard input, and no "
+            "recording is one\n");
+  }
 }
 
 }  // namespace asr::tool

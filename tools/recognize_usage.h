@@ -11,7 +11,7 @@ namespace asr::tool {
 // that do not go together.
 void read_usage(RecognizeOptions *options);
 
-// Throws UsageError for options that do not go together, or not with these utterances.
+// Throws UsageError for options that do not go with these utterances; warns of those without an effect on them.
 void check_usage(const RecognizeOptions &options, const UtteranceSource &source);
 
 }  // namespace asr::tool

@@ -7,6 +7,7 @@
 
 #include "core/base/file.h"
 #include "core/model/bundle.h"
+#include "tools/audio_file.h"
 #include "tools/hyp_file.h"
 #include "tools/tool.h"
 
@@ -112,6 +113,11 @@ bool UtteranceSource::next(Utterance *utterance) {
 
 std::optional<size_t> UtteranceSource::size() const {
   return archive_ ? std::nullopt : std::optional<size_t>(recordings_.size());
+}
+
+bool UtteranceSource::may_be_raw() const {
+  const auto may_be = [](const Utterance &recording) { return tool::may_be_raw(recording.path); };
+  return std::any_of(recordings_.begin(), recordings_.end(), may_be);
 }
 
 void UtteranceSource::prepare(Utterance *utterance, const asr_engine_info &info) const {

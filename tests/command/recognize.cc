@@ -402,6 +402,79 @@ TEST(RecognizeCommand, EmptyTextsAreRefused) {
   }
 }
 
+// None of them is silently without effect.
+TEST(RecognizeCommand, OptionsWithoutEffectAreRefused) {
+  const std::string file = " " + tone_recording("high"), rows = " --loglikes ark:x", fuse = " --fuse x";
+  for (const auto &[arguments, sentence] : std::vector<std::pair<std::string, std::string>>{
+           {"--beam 0" + file, "--beam: "},
+           {"--acoustic-scale 0" + file, "--acoustic-scale: "},
+           {"--max-active 0" + file, "--max-active: "},
+           {"--max-active 100 --min-active 101" + file, "recognize: --min-active 101 is above --max-active 100; "},
+           {"--lattice-beam 0 --nbest 2" + file, "--lattice-beam: "},
+           {"--lattice-beam 4" + file, "recognize: --lattice-beam is for --nbest, "},
+           {"--lattice-beam 4 --srt" + file, "recognize: --lattice-beam is for --nbest, "},
+           {"--lattice x.slf --endpoint command" + file,
+            "recognize: --lattice FILE.slf takes one recording at a time, without "},
+           {"--nbest 2 --ctm" + file, "recognize: --nbest prints alternatives as text or with --json; "},
+           {"--nbest 2 --srt" + file, "recognize: --nbest prints alternatives as text or with --json; "},
+           {"--nbest 2 --hyp -" + file, "recognize: --nbest prints alternatives as text or with --json; "},
+           {"--boost-bonus 4" + file, "--boost-bonus requires --boost"},
+           {"--vtln-factors 0" + file, "--vtln-factors: "},
+           {"--fuse-rule sum" + file, "--fuse-rule requires --fuse"},
+           {"--fuse-own 1" + file, "--fuse-own requires --fuse"},
+           {"--fuse-ms 100" + fuse + file, "recognize: --fuse-ms is a time of --fuse-rule follow and select; "},
+           {"--fuse-ms 100 --fuse-rule max" + fuse + file, "recognize: --fuse-ms is a time of --fuse-rule follow and select; "},
+           {fuse + rows, "recognize: --fuse fuses what models make of recordings or --features; "},
+           {"--cmn live" + rows, "recognize: --cmn chooses the mean of cepstra, "},
+           {"--raw-rate 8000" + rows, "--loglikes excludes --raw-rate"},
+           {"--endpoint command --vad on" + rows, "--loglikes excludes --vad"}}) {
+    const Outcome outcome = recognize_command(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << arguments << "\n" << outcome.output;
+    EXPECT_TRUE(has(outcome, sentence)) << arguments << "\n" << outcome.output;
+  }
+  EXPECT_EQ(recognize_command("--lattice-beam 4 --json" + file).exit_code, 0) << "it has confidences";
+  EXPECT_EQ(recognize_command("--max-active 100" + file).exit_code, 0) << "the default of --min-active is larger";
+}
+
+TEST(RecognizeCommand, OptionsWithoutEffectOnTheseFiles) {
+  const std::string phrases = tone_bundle() + "/no.phrases";
+  std::ofstream(phrases) << "\xef\xbb\xbf \n\n";
+  const Outcome boost = recognize_command("--boost " + phrases + " " + tone_recording("high"));
+  EXPECT_EQ(boost.exit_code, 1);
+  EXPECT_EQ(boost.output, "senone: " + phrases + ": has no phrases; write a phrase a line, or leave out --boost\n");
+
+  const std::string wave = spoken_wav("rate.wav", "high"), warning = "senone: warning: --raw-rate has no effect: ";
+  const Outcome rate = recognize_command("--raw-rate 8000 " + wave);
+  EXPECT_EQ(rate.exit_code, 0);
+  EXPECT_TRUE(has(rate, warning) && has(rate, "high\n")) << rate.output;
+  EXPECT_FALSE(has(recognize_command("--raw-rate 8000 " + wave + " " + tone_recording("high")), warning));
+  EXPECT_FALSE(has(recognize_command("--raw-rate 8000 - <" + wave), warning));
+
+  const Outcome input = recognize_command("--reject - <" + tone_recording("high"));  // "-" is no threshold
+  EXPECT_TRUE(has(input, "reject_threshold is set, but ")) << input.output;
+}
+
+// The front end has 13 cepstra and 39 features.
+TEST(RecognizeCommand, StatisticsAreForCepstraAlone) {
+  std::vector<float> sums(14, 0.0f);
+  sums.back() = 1;
+  const std::string cmvn = " --cmvn " + archive("sums", {{"a", {sums}}});
+  const auto rows_of = [](size_t n) {
+    return "--features " +
+           archive("rows" + std::to_string(n), {{"a", {std::vector<float>(n, 1.0f), std::vector<float>(n, 2.0f)}}});
+  };
+  EXPECT_EQ(recognize_command(rows_of(13) + cmvn).exit_code, 0);
+  EXPECT_EQ(recognize_command(rows_of(39)).exit_code, 0);
+  const Outcome features = recognize_command(rows_of(39) + cmvn);
+  EXPECT_EQ(features.exit_code, 1);
+  EXPECT_TRUE(
+      has(features, "senone: a: rows have 39 values, the model's features, but --cmvn is for cepstra of 13; leave it out"))
+      << features.output;
+  const Outcome both = recognize_command(rows_of(13) + cmvn + " --cmn live");
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_TRUE(has(both, "recognize: --cmn chooses the mean of cepstra, which --cmvn gives ")) << both.output;
+}
+
 TEST(RecognizeCommand, BadUsage) {
   const std::string file = tone_recording("high");
   EXPECT_EQ(recognize_command("").exit_code, 2);
