@@ -57,7 +57,10 @@ const ArchiveFeatures::Normalisation &ArchiveFeatures::normalisation_of(const st
   std::string name = key;
   if (!utt2spk_.empty()) {
     const auto speaker = speaker_of_.find(key);
-    if (speaker == speaker_of_.end()) fail(ASR_NOT_FOUND, "%s: has no utterance '%s'", utt2spk_.c_str(), key.c_str());
+    if (speaker == speaker_of_.end()) {
+      fail(ASR_NOT_FOUND, "%s: names no speaker of \"%s\"; add a line \"%s SPEAKER\"", utt2spk_.c_str(), key.c_str(),
+           key.c_str());
+    }
     name = speaker->second;
   }
   const auto found = normalisations_.find(name);
