@@ -191,6 +191,7 @@ typedef struct asr_engine_config {
   float cluster_share;        /* since 0.2.0. Between 0 and 1: states with Gaussians of their own are scored in clusters of
                                  similar ones. Each frame chooses this share of the clusters, the nearest; states of the
                                  others get an estimate ("Scoring less"). CPU only. 0 (default) or 1: all are scored */
+  uint32_t reserved2;         /* 0 */
 } asr_engine_config;
 
 ASR_API void asr_engine_config_default(asr_engine_config *config);

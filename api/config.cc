@@ -176,6 +176,7 @@ EngineOptions read_config(const asr_engine_config *config) {
   if (c.model_bits != 0) options.model_bits = c.model_bits;
   options.n_best_gaussians = c.n_best_gaussians;
   check_range(c.cluster_share, 0.0f, 1.0f, "asr_engine_config.cluster_share");
+  check_range(c.reserved2, 0u, 0u, "asr_engine_config.reserved2");
   if (c.cluster_share > 0) options.cluster_share = c.cluster_share;
   if (c.device_timeout_ms != 0) options.device_timeout_ms = c.device_timeout_ms;
   return options;

@@ -39,6 +39,26 @@ asr_backend_options backend_options(const EngineOptions &options, uint32_t n_lan
   return result;
 }
 
+// Warns of options for Gaussians that states share, or do not share, which the model has none of.
+void warn_of_selection(const std::string &bundle_path, const AcousticModel &model, const EngineOptions &options) {
+  std::vector<uint32_t> n_users(model.codebooks.size(), 0);
+  for (const uint32_t codebook : model.state_codebook) ++n_users[codebook];
+  const bool share = std::any_of(n_users.begin(), n_users.end(), [](uint32_t n) { return n > 1; });
+  const bool own = std::find(n_users.begin(), n_users.end(), 1) != n_users.end();
+  if (options.n_best_gaussians > 0 && !share) {
+    log(ASR_LOG_WARNING,
+        "%s: asr_engine_config.n_best_gaussians (--selection N) has no effect, as no states share Gaussians; cluster_share "
+        "(--selection P%%) is for such models",
+        bundle_path.c_str());
+  }
+  if (options.cluster_share < 1 && !own) {
+    log(ASR_LOG_WARNING,
+        "%s: asr_engine_config.cluster_share (--selection P%%) has no effect, as states share all Gaussians; "
+        "n_best_gaussians (--selection N) is for such models",
+        bundle_path.c_str());
+  }
+}
+
 }  // namespace
 
 BackendPointer<asr_backend_features> load_features(const Device &device, const FeatureTables &tables) {
@@ -79,6 +99,7 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
   if (!options.search_device.empty()) open_searcher();
   const AcousticModel model = read_acoustic_model(bundle_);
   n_states_ = model.n_states;
+  warn_of_selection(bundle_path, model, options);
   features_ = load_features(device_, tables_);
   constexpr size_t kLeastSize = offsetof(asr_backend_signals_api, set_transform);
   if (const auto *const signals =

@@ -195,6 +195,20 @@ TEST_P(DemandTest, TheBestGaussiansAlone) {
   expect_same_as_on_the_host(*device, options);
 }
 
+TEST_P(DemandTest, TheNearestClustersOfStates) {
+  require(ASR_BACKEND_CLUSTERS, "it scores all states");
+  if (IsSkipped()) return;
+  asr_backend_options backend = backend_options(4, 64);
+  backend.cluster_share = 0.3f;
+  for (const std::vector<uint32_t> &stream_dims : {std::vector<uint32_t>{13}, std::vector<uint32_t>{7, 2}}) {
+    const auto device = open(backend);
+    reference::RandomGmm options = model_of(10);
+    options.stream_dims = stream_dims;
+    options.min_gaussians = options.max_gaussians = 4;
+    expect_same_as_on_the_host(*device, options);
+  }
+}
+
 // A row beyond all Gaussians has none that could be chosen.
 TEST_P(DemandTest, TheBestGaussiansOfExtremeRows) {
   require(ASR_BACKEND_SELECTION, "it mixes all Gaussians");

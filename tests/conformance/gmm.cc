@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests `score` of every back end against the double reference, with awkward shapes, model kinds and counts. Some
 // variations must not change a bit of a row.
+#include <functional>
+
+#include "plugins/common/state_clusters.h"
 #include "tests/conformance/gmm_fixture.h"
 #include "tests/sanitized.h"
 
@@ -270,6 +273,108 @@ TEST_P(GmmTest, TheBestGaussiansAlone) {
       }
     }
   }
+}
+
+// The states of feature stream j that share no codebook.
+std::vector<uint32_t> own_states(const asr_acoustic_view &view, uint32_t j) {
+  std::vector<uint32_t> n_users(view.n_codebooks, 0), own;
+  for (uint32_t s = 0; s < view.n_states; ++s) ++n_users[view.state_codebook[s * view.n_streams + j]];
+  for (uint32_t s = 0; s < view.n_states; ++s) {
+    if (n_users[view.state_codebook[s * view.n_streams + j]] == 1) own.push_back(s);
+  }
+  return own;
+}
+
+// G11 of one row: what each state may get. Two clusters whose nearness differs by less than the tolerance may change places.
+std::vector<std::vector<double>> expected_of_clusters(const asr_acoustic_view &view, const float *features, double share) {
+  std::vector<std::vector<double>> expected(view.n_states, {0.0});
+  for (uint32_t j = 0; j < view.n_streams; ++j) {
+    const std::vector<uint32_t> own = own_states(view, j);
+    const auto clusters = own.empty() ? std::vector<std::vector<uint32_t>>() : cluster_states(view, j, own);
+    std::vector<double> nearness, sorted;
+    std::vector<size_t> cluster_of(view.n_states, clusters.size());
+    for (const std::vector<uint32_t> &cluster : clusters) {
+      double nearest = -INFINITY;
+      for (const uint32_t s : cluster) {
+        nearest = std::max(nearest, reference::log_single_gaussian(view, s, j, features));
+        cluster_of[s] = nearness.size();
+      }
+      nearness.push_back(nearest);
+    }
+    sorted = nearness;
+    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+    const auto n_chosen = std::max<size_t>(1, size_t(std::ceil(share * double(clusters.size()))));
+    const double least = clusters.empty() ? 0 : sorted[n_chosen - 1];
+    for (uint32_t s = 0; s < view.n_states; ++s) {
+      const double distance = cluster_of[s] < clusters.size() ? nearness[cluster_of[s]] - least : INFINITY;
+      std::vector<double> terms, sums;
+      if (distance > -4e-3) terms.push_back(reference::log_mixture(view, s, j, features));
+      if (distance < 4e-3) terms.push_back(reference::log_single_gaussian(view, s, j, features));
+      for (const double sum : expected[s]) {
+        for (const double term : terms) sums.push_back(sum + term);
+      }
+      expected[s] = sums;
+    }
+  }
+  return expected;
+}
+
+// G11: states of the clusters that are nearest to a row are scored, the others have the score of their single Gaussian.
+TEST_P(GmmTest, TheNearestClustersOfStates) {
+  require(ASR_BACKEND_CLUSTERS, "it scores all states");
+  if (IsSkipped()) return;
+  RandomGmm diagonal, streams, some = tied(30, 40), sizes, sparse;
+  diagonal.n_states = sizes.n_states = 203;
+  diagonal.stream_dims = {24};
+  diagonal.min_gaussians = diagonal.max_gaussians = 4;
+  sizes.max_gaussians = 21;
+  sparse.n_states = 70;
+  sparse.zero_weights = 0.5;
+  streams.n_states = 50;
+  streams.stream_dims = {12, 5, 1};
+  RandomGmm covariances = full(sparse);
+  covariances.stream_dims = {9};
+  for (const RandomGmm &kind : {diagonal, covariances, sizes, sparse, streams, some}) {
+    const AcousticModel model = random_gmm(kind);
+    const std::vector<float> features = random_features(kind, 30, 1.5);
+    const size_t n_dims = features.size() / 30;
+    for (const float share : {0.01f, 0.3f, 0.9f}) {
+      asr_backend_options options = backend_options(1, 256);
+      options.cluster_share = share;
+      const Scorer scorer(*this, model, options);
+      const std::vector<float> scores = scorer.score(features);
+      expect_same_bits(scores, scorer.score(features, 7));
+      for (size_t t = 0; t < 30; t += 7) {
+        const auto expected = expected_of_clusters(scorer.view(), &features[t * n_dims], double{share});
+        for (uint32_t s = 0; s < kind.n_states; ++s) {
+          const float score = scores[t * kind.n_states + s];
+          EXPECT_TRUE(std::any_of(expected[s].begin(), expected[s].end(),
+                                  [&](double value) { return std::abs(score - value) < 2e-3 + 1e-6 * std::abs(value); }))
+              << "share " << share << ", row " << t << ", state " << s << ": " << score << ", not " << expected[s][0];
+        }
+      }
+    }
+  }
+}
+
+// Rows beyond all Gaussians choose the first clusters; states have the same bits as where all are scored. So has a model of one
+// cluster.
+TEST_P(GmmTest, ClustersOfExtremeRows) {
+  require(ASR_BACKEND_CLUSTERS, "it scores all states");
+  if (IsSkipped()) return;
+  asr_backend_options options = backend_options(1, 256);
+  options.cluster_share = 0.3f;
+  RandomGmm kind;
+  kind.n_states = 100;
+  for (const RandomGmm &of : {kind, full(kind)}) {
+    const AcousticModel model = random_gmm(of);
+    const std::vector<float> features(size_t{50} * model.n_dims, 3e38f);
+    for (const float score : Scorer(*this, model, options).score(features)) EXPECT_LT(score, -1e30f);
+  }
+  kind.n_states = 16;
+  const std::vector<float> features = random_features(kind, 300);
+  const AcousticModel model = random_gmm(kind);
+  expect_same_bits(Scorer(*this, model, options).score(features), Scorer(*this, model).score(features));
 }
 
 TEST_P(GmmTest, PrecisionThatIsNotPositiveDefinite) {

@@ -24,6 +24,22 @@ double log_determinant(std::vector<double> p, uint32_t d) {
   return log_det;
 }
 
+// Inverts a positive definite matrix by elimination.
+std::vector<double> inverse(std::vector<double> p, uint32_t d) {
+  std::vector<double> result(size_t{d} * d, 0);
+  for (uint32_t i = 0; i < d; ++i) result[i * d + i] = 1;
+  for (uint32_t i = 0; i < d; ++i) {
+    const double pivot = p[i * d + i];
+    for (uint32_t c = 0; c < d; ++c) p[i * d + c] /= pivot, result[i * d + c] /= pivot;
+    for (uint32_t r = 0; r < d; ++r) {
+      const double ratio = p[r * d + i];
+      if (r == i) continue;
+      for (uint32_t c = 0; c < d; ++c) p[r * d + c] -= ratio * p[i * d + c], result[r * d + c] -= ratio * result[i * d + c];
+    }
+  }
+  return result;
+}
+
 // ln sum exp(terms)
 double log_sum_exp(const std::vector<double> &terms) {
   double best = -INFINITY, sum = 0;
@@ -61,6 +77,59 @@ double log_gaussian_full(const double *x, const float *mean, const float *precis
     for (uint32_t j = 0; j < d; ++j) distance += (x[i] - mean[i]) * p[i * d + j] * (x[j] - mean[j]);
   }
   return (log_determinant(p, d) - double(d) * kLn2Pi - distance) / 2;
+}
+
+double log_mixture(const asr_acoustic_view &view, uint32_t state, uint32_t j, const float *features) {
+  const asr_gmm_codebook &codebook = view.codebooks[view.state_codebook[state * view.n_streams + j]];
+  const float *const log_weights = view.log_weights + view.state_weight[state * view.n_streams + j];
+  const uint32_t d = view.streams[j].n_dims;
+  std::vector<double> x, terms;
+  for (uint32_t i = 0; i < d; ++i) x.push_back(features[view.streams[j].dims[i]]);
+  for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
+    const float *const mean = view.means + codebook.first_mean + size_t{k} * d;
+    const float *const precision = view.precisions + view.precision_at[view.covariance_of[codebook.first_gaussian + k]];
+    const auto log_gaussian = view.covariance == ASR_COVARIANCE_FULL ? log_gaussian_full : log_gaussian_diagonal;
+    terms.push_back(log_weights[k] + log_gaussian(x.data(), mean, precision, d));
+  }
+  return log_sum_exp(terms);
+}
+
+double log_single_gaussian(const asr_acoustic_view &view, uint32_t state, uint32_t j, const float *features) {
+  const asr_gmm_codebook &codebook = view.codebooks[view.state_codebook[state * view.n_streams + j]];
+  const float *const log_weights = view.log_weights + view.state_weight[state * view.n_streams + j];
+  const bool full = view.covariance == ASR_COVARIANCE_FULL;
+  const uint32_t d = view.streams[j].n_dims, n = codebook.n_gaussians;
+  const auto mean_of = [&](uint32_t k) { return view.means + codebook.first_mean + size_t{k} * d; };
+  const double log_total = log_sum_exp(std::vector<double>(log_weights, log_weights + n));
+  std::vector<double> weights(n, 1.0 / n), mean(d, 0), covariance(size_t{d} * d, 0);
+  for (uint32_t k = 0; k < n && log_total > -INFINITY; ++k) weights[k] = std::exp(log_weights[k] - log_total);
+  for (uint32_t k = 0; k < n; ++k) {
+    for (uint32_t i = 0; i < d; ++i) mean[i] += weights[k] * mean_of(k)[i];
+  }
+  for (uint32_t k = 0; k < n; ++k) {
+    const float *const precision = view.precisions + view.precision_at[view.covariance_of[codebook.first_gaussian + k]];
+    std::vector<double> p(size_t{d} * d, 0);
+    for (uint32_t i = 0; i < d; ++i) {
+      for (uint32_t m = 0; m <= i; ++m) {
+        p[i * d + m] = p[m * d + i] = full ? precision[i * (i + 1) / 2 + m] : (m == i ? precision[i] : 0);
+      }
+    }
+    const std::vector<double> within = inverse(p, d);
+    for (uint32_t i = 0; i < d; ++i) {
+      for (uint32_t m = 0; m < d; ++m) {
+        if (!full && m != i) continue;
+        covariance[i * d + m] += weights[k] * (within[i * d + m] + (mean_of(k)[i] - mean[i]) * (mean_of(k)[m] - mean[m]));
+      }
+    }
+  }
+  const std::vector<double> p = inverse(covariance, d);
+  double distance = 0;
+  for (uint32_t i = 0; i < d; ++i) {
+    for (uint32_t m = 0; m < d; ++m) {
+      distance += (features[view.streams[j].dims[i]] - mean[i]) * p[i * d + m] * (features[view.streams[j].dims[m]] - mean[m]);
+    }
+  }
+  return -(log_determinant(covariance, d) + double(d) * kLn2Pi + distance) / 2;
 }
 
 double log_likelihood(const asr_acoustic_view &view, uint32_t state, const float *features, uint32_t n_best) {

@@ -16,4 +16,10 @@ double log_gaussian_full(const double *x, const float *mean, const float *precis
 // codebook that states share.
 double log_likelihood(const asr_acoustic_view &view, uint32_t state, const float *features, uint32_t n_best = 0);
 
+// A term of G3: ln sum_k of one state in feature stream j.
+double log_mixture(const asr_acoustic_view &view, uint32_t state, uint32_t j, const float *features);
+
+// The single Gaussian of G11: ln N of the mean and covariance of a state's mixture in feature stream j.
+double log_single_gaussian(const asr_acoustic_view &view, uint32_t state, uint32_t j, const float *features);
+
 }  // namespace asr::reference
