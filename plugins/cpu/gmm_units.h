@@ -8,8 +8,8 @@
 #include <list>
 #include <vector>
 
+#include "plugins/common/state_set.h"
 #include "plugins/cpu/gmm_scorer.h"
-#include "plugins/cpu/state_set.h"
 
 namespace asr::cpu {
 

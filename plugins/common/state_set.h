@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace asr::cpu {
+namespace asr {
 
 class StateSet {
  public:
@@ -18,6 +18,13 @@ class StateSet {
     size_t n = 0;
     for (const uint64_t word : words_) n += static_cast<size_t>(__builtin_popcountll(word));
     return n;
+  }
+  // Returns true if a set that was made for at most as many states has no others.
+  bool contains(const StateSet &part) const {
+    for (size_t i = 0; i < part.words_.size(); ++i) {
+      if ((part.words_[i] & ~words_[i]) != 0) return false;
+    }
+    return true;
   }
   // Adds the members of a set that was made for at most as many states. Returns true if it had others.
   bool add(const StateSet &more) {
@@ -33,4 +40,4 @@ class StateSet {
   std::vector<uint64_t> words_;
 };
 
-}  // namespace asr::cpu
+}  // namespace asr
