@@ -275,22 +275,28 @@ TensorPack TensorPacker::pack(uint32_t stream, const std::vector<uint32_t> &stat
   return pack;
 }
 
-// Sets where tiles begin, and the states that end with them. Of states by fours every four has the tiles of the largest state,
-// so they lie so only if that takes no more tiles.
-void TensorPacker::place_tiles(const States &states, TensorPack *pack, bool by_fours) const {
-  const size_t n_states = states.numbers.size();
+// Returns TensorPack::four_tiles of states that have so many tiles one after the other. Every four has the tiles of the largest
+// state, so they lie by fours only if that takes no more tiles.
+uint32_t TensorPacker::four_tiles_of(const States &states, uint32_t n_tiles) const {
   uint32_t n_most = 0;
+  for (const uint32_t state : states.numbers) n_most = std::max(n_most, n_gaussians(states, state));
+  const uint32_t four_tiles = n_most <= kMostFourTiles ? kMostFourTiles / 2 : kMostFourTiles;
+  const uint32_t n_fours = ceil_div(uint32_t(states.numbers.size()), kFour);
+  return n_most <= 2 * kMostFourTiles && n_fours * four_tiles < n_tiles + four_tiles ? four_tiles : 0;
+}
+
+// Sets where tiles begin, and the states that end with them.
+void TensorPacker::place_tiles(const States &states, const TensorLayout &layout, TensorPack *pack) const {
+  const size_t n_states = states.numbers.size();
   pack->starts.push_back(0);
   for (const uint32_t state : states.numbers) {
-    n_most = std::max(n_most, n_gaussians(states, state));
     pack->starts.push_back(pack->starts.back() + ceil_div(n_gaussians(states, state), kTileGaussians));
   }
-  const uint32_t four_tiles = n_most <= kMostFourTiles ? kMostFourTiles / 2 : kMostFourTiles;
-  const uint32_t n_fours = ceil_div(uint32_t(n_states), kFour);
-  if (by_fours && n_most <= 2 * kMostFourTiles && n_fours * four_tiles < pack->starts.back() + four_tiles) {
-    pack->four_tiles = four_tiles;
+  if (layout.wgmma) pack->four_tiles = layout.four_tiles ? *layout.four_tiles : four_tiles_of(states, pack->starts.back());
+  if (pack->four_tiles > 0) {
+    const uint32_t n_fours = ceil_div(uint32_t(n_states), kFour);
     pack->starts.resize(n_fours + 1);
-    for (uint32_t i = 0; i <= n_fours; ++i) pack->starts[i] = i * four_tiles;
+    for (uint32_t i = 0; i <= n_fours; ++i) pack->starts[i] = i * pack->four_tiles;
   }
   pack->tiles.assign(pack->starts.back(), kEmptyTile);
   for (size_t i = 0; i < n_states; ++i) {
@@ -306,7 +312,7 @@ void TensorPacker::place_tiles(const States &states, TensorPack *pack, bool by_f
 TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout &layout) const {
   TensorPack pack;
   pack.n_steps = diagonal_steps(uint32_t(states.dims.size()));
-  place_tiles(states, &pack, layout.wgmma);
+  place_tiles(states, layout, &pack);
   const uint32_t step_words = layout.halved ? 32 : 64;
   const size_t info_at = size_t{pack.n_steps} * step_words;
   const size_t tile_words = info_at + (layout.wgmma ? 0 : sizeof(TileInfo) / 4);

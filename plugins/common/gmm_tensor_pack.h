@@ -3,6 +3,7 @@
 // tolerance there. Back ends use it when a model is loaded.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/backend/asr_backend.h"
@@ -29,9 +30,10 @@ struct TensorPack {
 
 // halved: a model without lo, of states that fit so (which_fit()). wgmma, of diagonal Gaussians: tiles for products of
 // warpgroups: for each 8 values of k, hi of 8 Gaussians, 16 bytes each; then the same of lo; TileInfo apart. Small mixtures of
-// one size lie by fours then.
+// one size lie by fours then; a part of a model lies as the whole, whose TensorPack::four_tiles it is given.
 struct TensorLayout {
   bool wgmma = false, halved = false;
+  std::optional<uint32_t> four_tiles = std::nullopt;
 };
 
 // TensorFit says of a state's Gaussians that they lose the tolerance on tensor cores, or keep it, or also stay near enough if
@@ -66,7 +68,8 @@ class TensorPacker {
   uint32_t n_gaussians(const States &states, uint32_t state) const;
   template <typename Put>
   void put_gaussian(const States &states, uint32_t state, uint32_t k, bool halved, float *constant, Put &&put) const;
-  void place_tiles(const States &states, TensorPack *pack, bool by_fours) const;
+  uint32_t four_tiles_of(const States &states, uint32_t n_tiles) const;
+  void place_tiles(const States &states, const TensorLayout &layout, TensorPack *pack) const;
   TensorPack pack_diagonal(const States &states, const TensorLayout &layout) const;
   TensorPack pack_expanded(const States &states, bool halved) const;
 

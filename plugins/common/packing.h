@@ -66,6 +66,10 @@ class HalvedFit {
   std::atomic<bool> overflows_{false};
 };
 
+// Halving says whether the Gaussians of a stream are halved for FP32: not; if HalvedFit finds that they fit; or without asking,
+// because those of the whole model are, of which these are a part.
+enum class Halving { kNever, kIfTheyFit, kAlways };
+
 // Passes the constant of a Gaussian to put(value), or, if `fit` is given, two halves whose sum it is.
 template <typename Put>
 void put_constant(double constant, HalvedFit *fit, const Put &put) {

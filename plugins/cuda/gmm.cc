@@ -2,6 +2,7 @@
 #include "plugins/cuda/gmm.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/base/error.h"
 
@@ -10,10 +11,18 @@ namespace {
 
 constexpr uint32_t kMaxDims = 190;  // limit of a stream: 64 rows of features in 48 KiB of shared memory
 
+bool has_diagonal_tensor(const Device &device) {
+  return device.has_tensor_cores() && device.shared_bytes() >= diagonal_tensor_shared_bytes();
+}
+bool has_expanded_tensor(const Device &device) {
+  return device.has_tensor_cores() && device.shared_bytes() >= expanded_tensor_shared_bytes();
+}
+
 }  // namespace
 
 struct Gmm::Stream {
   bool full = false, diagonal_kernel = false, wgmma = false, halved = false;
+  StreamPlan plan;
   DeviceArray<GmmDim> dims;
   // FP32
   DirectModel direct{};
@@ -29,35 +38,54 @@ struct Gmm::Stream {
   uint32_t n_tiles = 0;
 };
 
-Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dims_(view.n_dims), n_states_(view.n_states) {
-  const bool any_diagonal = device.has_tensor_cores() && device.shared_bytes() >= diagonal_tensor_shared_bytes();
-  const bool any_expanded = device.has_tensor_cores() && device.shared_bytes() >= expanded_tensor_shared_bytes();
-  if (any_diagonal) check(prepare_diagonal_tensor(), "preparing the scoring kernels");
+Gmm::Gmm(Device &device, const asr_acoustic_view &view)
+    : device_(device), n_dims_(view.n_dims), n_states_(view.n_states), centre_(feature_centre(view)) {
+  if (has_diagonal_tensor(device)) check(prepare_diagonal_tensor(), "preparing the scoring kernels");
   if (device.has_wgmma()) check(prepare_diagonal_wgmma(), "preparing the scoring kernels");
-  if (any_expanded) check(prepare_expanded_tensor(), "preparing the scoring kernels");
-  const GmmPacker packer(view, device.pool());
+  if (has_expanded_tensor(device)) check(prepare_expanded_tensor(), "preparing the scoring kernels");
   for (uint32_t j = 0; j < view.n_streams; ++j) {
-    Stream &stream = streams_.emplace_back();
     const uint32_t n_dims = view.streams[j].n_dims;
     if (n_dims > kMaxDims)
       fail(ASR_UNSUPPORTED, "acoustic model: %u features in a stream; the GPU takes up to %u", n_dims, kMaxDims);
-    stream.full = view.covariance == ASR_COVARIANCE_FULL;
-    stream.diagonal_kernel = uses_diagonal_kernel(view.covariance, n_dims);
-    stream.wgmma = stream.diagonal_kernel && device.has_wgmma();
-    const std::vector<GmmDim> dims = packer.dims(j);
-    const StreamStates states =
-        packer.states(j, dims, stream.diagonal_kernel ? any_diagonal : any_expanded, device.halves_models());
-    stream.dims = to_device(dims);
-
-    const DirectPack direct = packer.direct(j, states, device.halves_models());
-    stream.fours = to_device(direct.fours);
-    stream.states = to_device(direct.states);
-    stream.shared = to_device(direct.shared);
-    stream.log_weights = to_device(direct.log_weights);
-    stream.n_shared_fours = direct.n_shared_fours, stream.first_shared_four = direct.first_shared_four;
-    stream.direct = {stream.fours.data(), stream.dims.data(), n_dims, stream.full, direct.halved};
-    if (!states.tensor.empty()) load_tensor(packer.tensor(j, states, dims, stream.wgmma), &stream);
+    load_stream(view, j, nullptr, nullptr);
   }
+}
+
+Gmm::Gmm(const Gmm &whole, const asr_acoustic_view &view, const StateSet &states)
+    : device_(whole.device_), n_dims_(whole.n_dims_), n_states_(whole.n_states_), centre_(whole.centre_) {
+  for (uint32_t j = 0; j < view.n_streams; ++j) load_stream(view, j, &whole, &states);
+}
+
+// `whole` and `states`: those of a part, else nullptr. A part has the formats of the whole.
+void Gmm::load_stream(const asr_acoustic_view &view, uint32_t j, const Gmm *whole, const StateSet *states) {
+  const GmmPacker packer(view, centre_, device_.pool());
+  Stream &stream = streams_.emplace_back();
+  const uint32_t n_dims = view.streams[j].n_dims;
+  stream.full = view.covariance == ASR_COVARIANCE_FULL;
+  stream.diagonal_kernel = uses_diagonal_kernel(view.covariance, n_dims);
+  stream.wgmma = stream.diagonal_kernel && device_.has_wgmma();
+  Halving halving = device_.halves_models() ? Halving::kIfTheyFit : Halving::kNever;
+  std::optional<uint32_t> four_tiles;
+  if (whole != nullptr) {
+    const Stream &of_whole = whole->streams_[j];
+    stream.plan = {of_whole.plan.dims, states_of_part(of_whole.plan.states, *states)};
+    halving = of_whole.direct.halved ? Halving::kAlways : Halving::kNever;
+    four_tiles = of_whole.tensor.four_tiles;
+  } else {
+    const bool tensor = stream.diagonal_kernel ? has_diagonal_tensor(device_) : has_expanded_tensor(device_);
+    stream.plan.dims = packer.dims(j);
+    stream.plan.states = packer.states(j, stream.plan.dims, tensor, device_.halves_models());
+  }
+  stream.dims = to_device(stream.plan.dims);
+
+  const DirectPack direct = packer.direct(j, stream.plan.states, halving);
+  stream.fours = to_device(direct.fours);
+  stream.states = to_device(direct.states);
+  stream.shared = to_device(direct.shared);
+  stream.log_weights = to_device(direct.log_weights);
+  stream.n_shared_fours = direct.n_shared_fours, stream.first_shared_four = direct.first_shared_four;
+  stream.direct = {stream.fours.data(), stream.dims.data(), n_dims, stream.full, direct.halved};
+  if (!stream.plan.states.tensor.empty()) load_tensor(packer.tensor(j, stream.plan, stream.wgmma, four_tiles), &stream);
 }
 
 Gmm::~Gmm() = default;

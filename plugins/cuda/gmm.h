@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gmm computes loglike[t][s] of every row and state on the GPU (equations G1-G4). It chooses the kernels and their order.
+// Gmm computes loglike[t][s] of every row and state, or of some states, on the GPU (equations G1-G4). It chooses the kernels
+// and their order.
 // Called by acoustic.h.
 #pragma once
 
@@ -13,6 +14,8 @@ namespace asr::cuda {
 class Gmm {
  public:
   Gmm(Device &device, const asr_acoustic_view &view);
+  // Makes a part of a whole model, which scores the states of a set with the same bits. The view is that of the whole.
+  Gmm(const Gmm &whole, const asr_acoustic_view &view, const StateSet &states);
   ~Gmm();
   Gmm(const Gmm &) = delete;
   Gmm &operator=(const Gmm &) = delete;
@@ -34,10 +37,12 @@ class Gmm {
   struct Stream;
   static void score_together(Device &device, const std::vector<Job> &jobs, size_t stream_number, cudaStream_t stream);
   void score_alone(const Job &job, size_t stream_number, cudaStream_t stream);
+  void load_stream(const asr_acoustic_view &view, uint32_t number, const Gmm *whole, const StateSet *states);
   void load_tensor(const TensorPack &pack, Stream *stream);
 
   Device &device_;
   const uint32_t n_dims_, n_states_;
+  const std::vector<float> centre_;
   std::vector<Stream> streams_;
   DeviceArray<float> gaussian_scores_;  // scores of shared codebooks' Gaussians
   DeviceArray<uint4> expanded_;

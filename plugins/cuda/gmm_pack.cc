@@ -8,8 +8,9 @@
 #include "plugins/common/packing.h"
 
 namespace asr::cuda {
-GmmPacker::GmmPacker(const asr_acoustic_view &view, ThreadPool &pool)
-    : view_(view), centre_(feature_centre(view)), tensor_(view, centre_, pool) {}
+
+GmmPacker::GmmPacker(const asr_acoustic_view &view, const std::vector<float> &centre, ThreadPool &pool)
+    : view_(view), centre_(centre), tensor_(view, centre_, pool) {}
 
 StreamStates GmmPacker::states(uint32_t stream, const std::vector<GmmDim> &dims, bool tensor, bool halves) const {
   StreamStates states = states_of_stream(view_, stream);
@@ -37,7 +38,8 @@ void GmmPacker::put_direct(const asr_gmm_codebook &codebook, uint32_t k, double 
   }
 }
 
-DirectPack GmmPacker::direct(uint32_t stream, const StreamStates &states, bool halved) const {
+DirectPack GmmPacker::direct(uint32_t stream, const StreamStates &states, Halving halving) const {
+  const bool halved = halving != Halving::kNever;
   DirectPack pack;
   std::vector<float> fours;
   HalvedFit fit;
@@ -70,7 +72,7 @@ DirectPack GmmPacker::direct(uint32_t stream, const StreamStates &states, bool h
     pack.n_shared_fours += add_fours(view_.codebooks[c], nullptr);
     pack_shared_states(view_, stream, sharing, first_gaussian, view_.codebooks[c].n_gaussians, &pack.shared, &pack.log_weights);
   }
-  if (halved && !fit.suffices(n_gaussians)) return direct(stream, states, false);
+  if (halving == Halving::kIfTheyFit && !fit.suffices(n_gaussians)) return direct(stream, states, Halving::kNever);
   pack.halved = halved;
   pack.fours = words_of(fours, halved);
   return pack;

@@ -4,6 +4,7 @@
 // FP32 kernel. Shared codebooks go to the FP32 kernel and a mixing kernel. Made when a model is loaded, used by gmm.cc.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/backend/asr_backend.h"
@@ -24,15 +25,16 @@ struct DirectPack {
 
 class GmmPacker {
  public:
-  GmmPacker(const asr_acoustic_view &view, ThreadPool &pool);
+  // Keeps references to the view and to feature_centre() of the whole model.
+  GmmPacker(const asr_acoustic_view &view, const std::vector<float> &centre, ThreadPool &pool);
 
   std::vector<GmmDim> dims(uint32_t stream) const { return tensor_.dims_of(stream); }
   // `tensor`: true if the device has tensor cores that the kernels can use; `halves`: 16 bits are enough there.
   StreamStates states(uint32_t stream, const std::vector<GmmDim> &dims, bool tensor, bool halves) const;
-  // halved: in halves, if all Gaussians fit.
-  DirectPack direct(uint32_t stream, const StreamStates &states, bool halved) const;
-  TensorPack tensor(uint32_t stream, const StreamStates &states, const std::vector<GmmDim> &dims, bool wgmma) const {
-    return tensor_.pack(stream, states.tensor, dims, {wgmma, states.halves_tensor});
+  DirectPack direct(uint32_t stream, const StreamStates &states, Halving halving) const;
+  // four_tiles: as in TensorLayout.
+  TensorPack tensor(uint32_t stream, const StreamPlan &plan, bool wgmma, std::optional<uint32_t> four_tiles) const {
+    return tensor_.pack(stream, plan.states.tensor, plan.dims, {wgmma, plan.states.halves_tensor, four_tiles});
   }
 
  private:
@@ -42,7 +44,7 @@ class GmmPacker {
                   uint32_t position) const;
 
   const asr_acoustic_view &view_;
-  const std::vector<float> centre_;
+  const std::vector<float> &centre_;
   const TensorPacker tensor_;
 };
 

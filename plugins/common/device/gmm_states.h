@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The states of a feature stream by the kernels that score them, for GPUs. These use tensor cores where their expanded
-// form keeps the tolerance, FP32, or a mixing kernel for states that share a codebook. Called when a model is loaded.
+// form keeps the tolerance, FP32, or a mixing kernel for states that share a codebook. Called when a model is loaded, or a part
+// of it, whose states stay with the kernels that score them in the whole model.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "plugins/common/gmm_tensor_pack.h"
 #include "plugins/common/kernels/shared_states.h"
 #include "plugins/common/packing.h"
+#include "plugins/common/state_set.h"
 
 namespace asr {
 
@@ -47,6 +49,27 @@ inline void choose_tensor_states(const TensorPacker &packer, uint32_t stream, co
   states->halves_tensor = halves && n_whole * kFewWhole <= n_whole + n_halved;
   const TensorFit least = states->halves_tensor ? TensorFit::kHalved : TensorFit::kWhole;
   for (size_t i = 0; i < own.size(); ++i) (fit[i] >= least ? states->tensor : states->direct).push_back(own[i]);
+}
+
+// StreamPlan is what a whole model's packing depends on in a feature stream. Its parts keep it, so that their scores have the
+// same bits.
+struct StreamPlan {
+  std::vector<TensorDim> dims;
+  StreamStates states;
+};
+
+// Returns those of a whole model's states that are in a set.
+inline StreamStates states_of_part(const StreamStates &whole, const StateSet &part) {
+  const auto chosen = [&](const std::vector<uint32_t> &states) {
+    std::vector<uint32_t> of_part;
+    for (const uint32_t s : states) {
+      if (part.contains(s)) of_part.push_back(s);
+    }
+    return of_part;
+  };
+  StreamStates states = {chosen(whole.tensor), chosen(whole.direct), whole.halves_tensor, {}};
+  for (const std::vector<uint32_t> &sharing : whole.of_shared) states.of_shared.push_back(chosen(sharing));
+  return states;
 }
 
 // Appends the states of a codebook in fours, and of each four its weights. Weight is four floats.

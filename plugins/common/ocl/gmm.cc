@@ -2,6 +2,7 @@
 #include "plugins/common/ocl/gmm.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "plugins/common/ocl/kernels.h"
@@ -38,8 +39,9 @@ std::vector<uint32_t> part(const std::vector<uint32_t> &values, size_t begin, si
 
 }  // namespace
 
-Gmm::Stream::Stream(const Context &context, const GmmPack &pack)
-    : dims(context, pack.dims),
+Gmm::Stream::Stream(const Context &context, const GmmPack &pack, StreamPlan plan)
+    : plan(std::move(plan)),
+      dims(context, pack.dims),
       halved(pack.halved),
       fours(context, part(pack.fours, 0, pack.first_shared_word)),
       shared_fours(context, part(pack.fours, pack.first_shared_word, pack.fours.size())),
@@ -60,37 +62,71 @@ Gmm::Shape::Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, u
 Gmm::Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning, const std::optional<TensorTarget> &tensor)
     : device_(device),
       tuning_(tuning),
+      tensor_(tensor),
       n_dims_(view.n_dims),
       n_states_(view.n_states),
       centre_(feature_centre(view)),
       mix_shared_(shared_program(device, tuning_).kernel("gmm_mix_shared")),
       tiles_(device.context()),
       gaussian_scores_(device.context()) {
-  for (uint32_t j = 0; j < view.n_streams; ++j) load_stream(view, j, tensor);
-  const auto needs_fp32 = [](const Stream &stream) { return stream.blocks.size() > 0 || stream.n_shared_fours > 0; };
-  if (std::any_of(streams_.begin(), streams_.end(), needs_fp32)) make_shapes(view);
+  for (uint32_t j = 0; j < view.n_streams; ++j) load_stream(view, j, nullptr, nullptr);
+  make_shapes(view);
+}
+
+Gmm::Gmm(const Gmm &whole, const asr_acoustic_view &view, const StateSet &states)
+    : device_(whole.device_),
+      tuning_(whole.tuning_),
+      tensor_(whole.tensor_),
+      n_dims_(whole.n_dims_),
+      n_states_(whole.n_states_),
+      centre_(whole.centre_),
+      mix_shared_(shared_program(device_, tuning_).kernel("gmm_mix_shared")),
+      tiles_(device_.context()),
+      gaussian_scores_(device_.context()) {
+  for (uint32_t j = 0; j < view.n_streams; ++j) load_stream(view, j, &whole, &states);
+  make_shapes(view);
 }
 
 // Tensor cores score the states with codebooks of their own whose Gaussians fit.
-void Gmm::load_stream(const asr_acoustic_view &view, uint32_t j, const std::optional<TensorTarget> &tensor) {
-  const GmmLayout layout = {tuning_.lanes, tuning_.parts, tuning_.dims, tuning_.factor_rows, device_.halves_models()};
-  const TensorPacker packer(view, centre_, device_.pool());
-  StreamStates states = states_of_stream(view, j);
-  std::vector<TensorDim> dims;
-  if (tensor && view.streams[j].n_dims <= GmmTensor::kMaxDims) {
-    dims = packer.dims_of(j);
-    choose_tensor_states(packer, j, dims, device_.halves_models(), &states);
+StreamPlan Gmm::plan_of(const asr_acoustic_view &view, uint32_t j, const TensorPacker &packer) const {
+  StreamPlan plan = {{}, states_of_stream(view, j)};
+  if (tensor_ && view.streams[j].n_dims <= GmmTensor::kMaxDims) {
+    plan.dims = packer.dims_of(j);
+    choose_tensor_states(packer, j, plan.dims, device_.halves_models(), &plan.states);
   }
-  streams_.emplace_back(device_.context(), pack_stream(view, j, centre_, layout, states, device_.pool()));
-  if (states.tensor.empty()) return;
-  if (GmmWgmma::serves(device_, view.covariance, static_cast<uint32_t>(dims.size()), states.halves_tensor)) {
-    streams_.back().wgmma.emplace(device_, packer, j, states, dims);
+  return plan;
+}
+
+// `whole` and `states`: those of a part, else nullptr. A part has the formats of the whole.
+void Gmm::load_stream(const asr_acoustic_view &view, uint32_t j, const Gmm *whole, const StateSet *states) {
+  const TensorPacker packer(view, centre_, device_.pool());
+  GmmLayout layout = {tuning_.lanes, tuning_.parts, tuning_.dims, tuning_.factor_rows,
+                      device_.halves_models() ? Halving::kIfTheyFit : Halving::kNever};
+  const Stream *const of_whole = whole != nullptr ? &whole->streams_[j] : nullptr;
+  StreamPlan plan;
+  std::optional<uint32_t> four_tiles;
+  if (of_whole != nullptr) {
+    plan = {of_whole->plan.dims, states_of_part(of_whole->plan.states, *states)};
+    layout.halving = of_whole->halved ? Halving::kAlways : Halving::kNever;
+    if (of_whole->wgmma) four_tiles = of_whole->wgmma->four_tiles();
   } else {
-    streams_.back().tensor.emplace(device_, *tensor, view, packer, j, states, dims);
+    plan = plan_of(view, j, packer);
+  }
+  const StreamStates &all = of_whole != nullptr ? of_whole->plan.states : plan.states;
+  const GmmPack pack = pack_stream(view, j, centre_, layout, plan.states, all, device_.pool());
+  Stream &stream = streams_.emplace_back(device_.context(), pack, std::move(plan));
+  const auto &[dims, chosen] = stream.plan;
+  if (chosen.tensor.empty()) return;
+  if (GmmWgmma::serves(device_, view.covariance, static_cast<uint32_t>(dims.size()), chosen.halves_tensor)) {
+    stream.wgmma.emplace(device_, packer, j, stream.plan, four_tiles);
+  } else {
+    stream.tensor.emplace(device_, *tensor_, view, packer, j, chosen, dims);
   }
 }
 
 void Gmm::make_shapes(const asr_acoustic_view &view) {
+  const auto needs_fp32 = [](const Stream &stream) { return stream.blocks.size() > 0 || stream.n_shared_fours > 0; };
+  if (std::none_of(streams_.begin(), streams_.end(), needs_fp32)) return;
   uint32_t most_dims = 0;
   for (uint32_t j = 0; j < view.n_streams; ++j) most_dims = std::max(most_dims, view.streams[j].n_dims);
   for (const uint32_t tile_rows : tuning_.tile_rows) {

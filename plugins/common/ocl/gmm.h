@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gmm computes loglike[t][s] of every row and state on the device (equations G1-G4). It chooses the kernels and their order.
+// Gmm computes loglike[t][s] of every row and state, or of some states, on the device (equations G1-G4). It chooses the kernels
+// and their order.
 // Called by acoustic.h.
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "plugins/common/ocl/device.h"
@@ -17,6 +19,8 @@ class Gmm {
  public:
   // Loads a model. With `tensor`, states whose expanded form keeps the tolerance are scored on tensor cores.
   Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning, const std::optional<TensorTarget> &tensor);
+  // Makes a part of a whole model, which scores the states of a set with the same bits. The view is that of the whole.
+  Gmm(const Gmm &whole, const asr_acoustic_view &view, const StateSet &states);
 
   uint32_t n_dims() const { return n_dims_; }
   uint32_t n_states() const { return n_states_; }
@@ -33,7 +37,8 @@ class Gmm {
 
  private:
   struct Stream {
-    Stream(const Context &context, const GmmPack &pack);
+    Stream(const Context &context, const GmmPack &pack, StreamPlan plan);
+    StreamPlan plan;
     DeviceArray<GmmDim> dims;
     bool halved;
     DeviceArray<uint32_t> fours, shared_fours;
@@ -59,7 +64,8 @@ class Gmm {
     const DeviceArray<float> &scores;
     uint32_t add;  // 1: adds to the scores of earlier streams
   };
-  void load_stream(const asr_acoustic_view &view, uint32_t stream, const std::optional<TensorTarget> &tensor);
+  StreamPlan plan_of(const asr_acoustic_view &view, uint32_t stream, const TensorPacker &packer) const;
+  void load_stream(const asr_acoustic_view &view, uint32_t stream, const Gmm *whole, const StateSet *states);
   void make_shapes(const asr_acoustic_view &view);
   const Shape &shape_for(uint32_t n_rows, bool halved) const;
   void score_fp32(const Shape &shape, const Stream &stream, const Rows &rows);
@@ -69,6 +75,7 @@ class Gmm {
 
   Device &device_;
   const GmmTuning tuning_;
+  const std::optional<TensorTarget> tensor_;
   const uint32_t n_dims_, n_states_;
   const std::vector<float> centre_;
   std::vector<Shape> shapes_;  // empty if the FP32 kernels have nothing to score

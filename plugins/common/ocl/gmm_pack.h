@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An acoustic model in the order in which the scoring kernels read it (kernels/gmm_types.h), one feature stream at a time. Made
-// when a model is loaded, used by gmm.cc.
+// when a model is loaded, or a part of it, used by gmm.cc.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 #include "core/base/thread_pool.h"
 #include "plugins/common/device/gmm_states.h"
 #include "plugins/common/ocl/kernels/gmm_types.h"
+#include "plugins/common/packing.h"
 
 namespace asr::ocl {
 
@@ -17,7 +18,7 @@ namespace asr::ocl {
 // and `factor_rows` rows of a triangle at once.
 struct GmmLayout {
   uint32_t lanes, parts, dims, factor_rows;
-  bool halved;  // fours in halves, if all Gaussians fit
+  Halving halving;
 };
 
 struct GmmPack {
@@ -33,9 +34,9 @@ struct GmmPack {
   std::vector<std::array<float, 4>> log_weights;
 };
 
-// Packs states.direct and the shared codebooks; other kernels score states.tensor. Throws ASR_BAD_FILE if a precision is not
-// positive definite.
-GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, GmmLayout layout,
-                    const StreamStates &states, ThreadPool &pool);
+// Packs states.direct and the shared codebooks; other kernels score states.tensor. `whole`: the states of the whole model,
+// whose blocks say how much a state is padded. Throws ASR_BAD_FILE if a precision is not positive definite.
+GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, const GmmLayout &layout,
+                    const StreamStates &states, const StreamStates &whole, ThreadPool &pool);
 
 }  // namespace asr::ocl

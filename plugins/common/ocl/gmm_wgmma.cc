@@ -28,9 +28,10 @@ bool GmmWgmma::serves(Device &device, asr_covariance covariance, uint32_t n_dims
   return source != nullptr && device.optional_kernel(*source, "", "gmm_diagonal_wgmma_1", "mma is used for wgmma") != nullptr;
 }
 
-GmmWgmma::GmmWgmma(Device &device, const TensorPacker &packer, uint32_t stream, const StreamStates &states,
-                   const std::vector<TensorDim> &dims)
-    : GmmWgmma(device, packer.pack(stream, states.tensor, dims, {true, states.halves_tensor}), dims) {}
+GmmWgmma::GmmWgmma(Device &device, const TensorPacker &packer, uint32_t stream, const StreamPlan &plan,
+                   std::optional<uint32_t> four_tiles)
+    : GmmWgmma(device, packer.pack(stream, plan.states.tensor, plan.dims, {true, plan.states.halves_tensor, four_tiles}),
+               plan.dims) {}
 
 GmmWgmma::GmmWgmma(Device &device, const TensorPack &pack, const std::vector<TensorDim> &dims)
     : n_steps_(pack.n_steps),

@@ -3,6 +3,7 @@
 // (plugins/ocl_nvidia/kernels/gmm_diagonal_wgmma.cu). Used by Gmm (gmm.h) in the place of GmmTensor.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "plugins/common/device/gmm_states.h"
@@ -17,8 +18,10 @@ class GmmWgmma {
   // Returns true if the device has such products, and its driver takes the kernels of a stream of so many features.
   static bool serves(Device &device, asr_covariance covariance, uint32_t n_dims, bool halved);
 
-  GmmWgmma(Device &device, const TensorPacker &packer, uint32_t stream, const StreamStates &states,
-           const std::vector<TensorDim> &dims);
+  // four_tiles: as in TensorLayout.
+  GmmWgmma(Device &device, const TensorPacker &packer, uint32_t stream, const StreamPlan &plan,
+           std::optional<uint32_t> four_tiles);
+  uint32_t four_tiles() const { return four_tiles_; }
 
   using Job = TensorJob<GmmWgmma>;
   // Puts kernels into the compute queue. Models share launches.
