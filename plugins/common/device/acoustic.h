@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeviceAcoustic is an acoustic model on a device with its own memory, with its two score buffers. The slots
 // load_acoustic, score, wait and advance work on it. Features go in through pinned memory; scores come out beside the
-// next kernels. A back end's Acoustic is derived from it.
+// next kernels. Rows that only searches read are scored for the states of their graphs, if these are few (docs/cuda.md,
+// "Scores of the graphs' states"). A back end's Acoustic is derived from it.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "core/base/error.h"
+#include "plugins/common/device/acoustic_copy.h"
+#include "plugins/common/device/graph_states.h"
 #include "plugins/common/score_checks.h"
 
 namespace asr {
 
 // Device is a back end's class with queues for computing and for copies; its Runtime names the classes below. Gmm::score() puts
-// the kernels for several models into the compute queue.
+// the kernels for several models into the compute queue. Gmm(whole, view, states) is a part of a whole model.
 template <typename Device, typename Gmm>
 class DeviceAcoustic {
  public:
@@ -28,6 +33,7 @@ class DeviceAcoustic {
 
   uint32_t n_dims() const { return n_dims_; }
   uint32_t n_states() const { return n_states_; }
+  uint64_t part_bytes() const { return part_bytes_; }  // of the part that is packed for graphs
 
   // Returns the array in which work in the compute queue puts rows of features [n_rows][n_dims] to score into a buffer.
   Array &prepare(uint32_t n_rows, uint32_t buffer) {
@@ -48,11 +54,38 @@ class DeviceAcoustic {
   };
   static void score(Device &device, const std::vector<Job> &jobs) {
     for (const Job &job : jobs) job.acoustic->upload(job.features, job.n_rows, job.buffer);
+    for (const Job &job : jobs) job.acoustic->choose_states(job.buffer, job.loglikes != nullptr);
     score_uploaded(device, jobs);
     for (const Job &job : jobs) job.acoustic->fetch(job.buffer, job.loglikes);
   }
   // Scores rows that work in the compute queue has put where prepare() says.
-  void score_prepared(uint32_t buffer) { score_uploaded(device_, {{this, nullptr, 0, buffer, nullptr}}); }
+  void score_prepared(uint32_t buffer) {
+    choose_states(buffer, false);
+    score_uploaded(device_, {{this, nullptr, 0, buffer, nullptr}});
+  }
+
+  // Notes that channels of a graph with these pdfs are about to read a buffer. Returns true if its rows lack scores of them.
+  bool lacks_scores(uint32_t buffer, const StateSet &pdfs) {
+    graph_states_.add(pdfs);
+    const auto &scored = buffers_[buffer].states;
+    return scored != nullptr && !scored->contains(pdfs);
+  }
+  bool is_scored_whole(uint32_t buffer) const { return buffers_[buffer].states == nullptr; }
+  // Scores a buffer's rows again, for all states. Nothing may read the buffer.
+  void score_whole(uint32_t buffer) {
+    auto before = std::exchange(buffers_[buffer].states, nullptr);
+    try {
+      score_uploaded(device_, {{this, nullptr, 0, buffer, nullptr}});
+    } catch (...) {
+      buffers_[buffer].states = std::move(before);
+      throw;
+    }
+  }
+  // Has rows scored for all states from now on.
+  void stay_whole() noexcept {
+    graph_states_.give_up();
+    drop_part();
+  }
 
   // Returns a buffer [n_rows][n_states] on the device, row 0 first, after checking that it holds these rows. A queue that
   // waits for its scores may read it.
@@ -94,6 +127,8 @@ class DeviceAcoustic {
       : device_(device),
         n_dims_(view.n_dims),
         n_states_(view.n_states),
+        copy_(view),
+        graph_states_(view.n_states),
         buffers_{Buffer(context...), Buffer(context...)},
         gmm_(make_gmm()) {}
   ~DeviceAcoustic() {
@@ -110,6 +145,7 @@ class DeviceAcoustic {
     explicit Buffer(const Context &...context)
         : features(context...), scores(context...), host_features(context...), host_scores(context...) {}
     uint32_t n_rows = 0;
+    std::shared_ptr<const StateSet> states;  // states that the rows are scored for; nullptr: all
     Array features, scores;
     PinnedArray host_features, host_scores;
     typename Runtime::Event scored, fetched;
@@ -153,14 +189,61 @@ class DeviceAcoustic {
     });
   }
 
-  static void score_uploaded(Device &device, const std::vector<Job> &jobs) {
+  // Chooses the states for which a buffer's rows are scored.
+  void choose_states(uint32_t buffer, bool all) {
+    if (!all) update_part();
+    buffers_[buffer].states = all ? nullptr : part_states_;
+  }
+
+  // Packs the states of graphs that have come since the last call, if they are few. Without memory for them the model stays
+  // whole.
+  void update_part() {
+    try {
+      auto states = graph_states_.next_part();
+      if (!graph_states_.has_part()) return drop_part();
+      if (states == nullptr) return;
+      const uint64_t before = device_.n_bytes();
+      auto part = std::make_unique<Gmm>(gmm_, copy_.view(), *states);
+      part_bytes_ = device_.n_bytes() - before;
+      part_ = std::move(part), part_states_ = std::move(states);
+    } catch (...) {
+      stay_whole();
+      if (current_error().code() != ASR_OUT_OF_MEMORY) throw;
+    }
+  }
+
+  // The device frees the part when the kernels that use it are done.
+  void drop_part() noexcept {
+    part_.reset();
+    part_states_.reset();
+    part_bytes_ = 0;
+  }
+
+  static void launch(Device &device, const std::vector<Job> &jobs) {
     std::vector<typename Gmm::Job> list;
     for (const Job &job : jobs) {
-      Buffer &b = job.acoustic->buffers_[job.buffer];
+      DeviceAcoustic &acoustic = *job.acoustic;
+      Buffer &b = acoustic.buffers_[job.buffer];
       device.compute().wait_for(b.fetched);
-      if (b.n_rows > 0) list.push_back({&job.acoustic->gmm_, &b.features, b.n_rows, &b.scores});
+      Gmm *const gmm = b.states != nullptr ? acoustic.part_.get() : &acoustic.gmm_;
+      if (b.n_rows > 0) list.push_back({gmm, &b.features, b.n_rows, &b.scores});
     }
     if (!list.empty()) Gmm::score(device, list);
+  }
+
+  static void score_uploaded(Device &device, const std::vector<Job> &jobs) {
+    try {
+      launch(device, jobs);
+    } catch (const Error &error) {  // a part has scratch memory of its own
+      const auto is_part = [](const Job &job) { return !job.acoustic->is_scored_whole(job.buffer); };
+      if (error.code() != ASR_OUT_OF_MEMORY || std::none_of(jobs.begin(), jobs.end(), is_part)) throw;
+      for (const Job &job : jobs) {
+        if (!is_part(job)) continue;
+        job.acoustic->stay_whole();
+        job.acoustic->buffers_[job.buffer].states = nullptr;
+      }
+      launch(device, jobs);
+    }
     for (const Job &job : jobs) device.compute().mark(&job.acoustic->buffers_[job.buffer].scored);
     // The scores before these, while the kernels run.
     for (const Job &job : jobs) job.acoustic->deliver(job.acoustic->buffers_[job.buffer]);
@@ -168,8 +251,13 @@ class DeviceAcoustic {
 
   Device &device_;
   const uint32_t n_dims_, n_states_;
+  const AcousticCopy copy_;  // to pack parts from
+  GraphStates graph_states_;
   Buffer buffers_[2];
   Gmm gmm_;
+  std::unique_ptr<Gmm> part_;                    // of the states of graphs; nullptr: none
+  std::shared_ptr<const StateSet> part_states_;  // its states
+  uint64_t part_bytes_ = 0;
 };
 
 }  // namespace asr

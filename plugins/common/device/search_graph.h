@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "plugins/common/epsilon_ranks.h"
 #include "plugins/common/kernels/search_types.h"
 #include "plugins/common/lattice_frames.h"
+#include "plugins/common/state_set.h"
 
 namespace asr {
 
@@ -35,10 +37,19 @@ class DeviceGraph : public LatticeGraph {
   template <typename... Context>
   DeviceGraph(const asr_graph_view &view, ThreadPool &pool, typename Runtime::Queue &queue, const Context &...context)
       : view_(check_search_graph(view)),
+        pdfs_(view.n_pdfs),
         arcs_(context..., view.n_arcs),
         begins_(context..., view.n_states + size_t{1}),
         final_costs_(context..., view.n_states) {
-    fill<SearchArc>(arcs_, view.n_arcs, pool, queue, [&](size_t i) { return search_arc(i); });
+    std::vector<std::atomic<bool>> has_arcs(view.n_transition_ids + size_t{1});
+    fill<SearchArc>(arcs_, view.n_arcs, pool, queue, [&](size_t i) {
+      std::atomic<bool> &has = has_arcs[view.arcs[i].transition_id];
+      if (!has.load(std::memory_order_relaxed)) has.store(true, std::memory_order_relaxed);
+      return search_arc(i);
+    });
+    for (uint32_t id = 1; id <= view.n_transition_ids; ++id) {
+      if (has_arcs[id]) pdfs_.add(view.pdf_of[id]);
+    }
     fill<ArcBegins>(begins_, view.n_states + size_t{1}, pool, queue, [&](size_t s) {
       return ArcBegins{view.emitting_begin[s], view.epsilon_begin[s]};
     });
@@ -48,6 +59,7 @@ class DeviceGraph : public LatticeGraph {
   const Array<SearchArc> &arcs() const { return arcs_; }
   const Array<ArcBegins> &begins() const { return begins_; }  // [n_states + 1]
   const Array<float> &final_costs() const { return final_costs_; }
+  const StateSet &pdfs() const { return pdfs_; }  // of its arcs
   BegunOptions &begun() const { return begun_; }
 
   const asr_graph_view &view() const { return view_; }
@@ -94,6 +106,7 @@ class DeviceGraph : public LatticeGraph {
   }
 
   const asr_graph_view view_;
+  StateSet pdfs_;
   Array<SearchArc> arcs_;
   Array<ArcBegins> begins_;
   Array<float> final_costs_;

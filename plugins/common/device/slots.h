@@ -19,6 +19,7 @@
 #include "core/base/error.h"
 #include "plugins/common/device/memory_share.h"
 #include "plugins/common/device/returned_rows.h"
+#include "plugins/common/fuse_call.h"
 #include "plugins/common/guard.h"
 #include "plugins/common/score_checks.h"
 #include "plugins/common/signal_plan.h"
@@ -167,6 +168,7 @@ class DeviceSlots {
       memory->total_bytes = d.device.n_bytes();
       memory->graph_bytes = d.graph_bytes;
       memory->acoustic_bytes = d.acoustic_bytes;
+      for (const Acoustic *acoustic : d.acoustics) memory->acoustic_bytes += acoustic->acoustic.part_bytes();
       memory->features_bytes = d.features_bytes;
       d.lanes.add_memory(memory);
     });
@@ -266,7 +268,14 @@ class DeviceSlots {
     });
   }
 
-  // Scoring into the buffer has waited for the advances that read it.
+  // Has a buffer's rows scored for all states.
+  static void score_whole(Device &d, typename Platform::Acoustic *acoustic, uint32_t buffer) {
+    if (acoustic->is_scored_whole(buffer)) return;
+    d.lanes.release(acoustic, buffer);
+    acoustic->score_whole(buffer);
+  }
+
+  // Scoring into the buffer has waited for the advances that read it. Models that are fused once will be fused again.
   static asr_status fuse(asr_backend_device *device, asr_backend_acoustic *to, const asr_fuse_job *jobs, size_t n_jobs,
                          uint32_t buffer, float *loglikes) {
     return guard_on(device, [&](Device &d) {
@@ -274,7 +283,14 @@ class DeviceSlots {
       typename Platform::Acoustic &acoustic = of(to).acoustic;
       const auto acoustic_of = [](asr_backend_acoustic *handle) ->
           typename Platform::Acoustic & { return of(handle).acoustic; };
-      d.fusion->fuse({acoustic, jobs, n_jobs, buffer, acoustic_of}, &acoustic, buffer, loglikes);
+      const FuseCall<typename Platform::Acoustic> call(acoustic, jobs, n_jobs, buffer, acoustic_of);
+      std::vector<typename Platform::Acoustic *> models = call.models;
+      models.push_back(&acoustic);
+      for (typename Platform::Acoustic *model : models) {
+        score_whole(d, model, buffer);
+        model->stay_whole();
+      }
+      d.fusion->fuse(call, &acoustic, buffer, loglikes);
     });
   }
 
@@ -398,6 +414,23 @@ class DeviceSlots {
     check_model(of(job.channel).search->n_pdfs(), of(acoustic).acoustic.n_states());
   }
 
+  // Has rows scored for all states if a job's graph has some that they were not scored for.
+  static void complete_scores(Device &d, typename Platform::Acoustic *acoustic, const asr_advance_job *jobs, size_t n_jobs) {
+    bool lacks[2] = {false, false};
+    const void *last[2] = {nullptr, nullptr};  // graphs: channels of one mostly come together
+    for (size_t j = 0; j < n_jobs; ++j) {
+      const asr_advance_job &job = jobs[j];
+      if (job.loglikes != nullptr || job.n_frames == 0) continue;
+      acoustic->check_rows("advance", job.buffer, job.first_row, job.n_frames);
+      const auto &graph = of(job.channel).search->graph();
+      if (std::exchange(last[job.buffer], &graph) == &graph) continue;
+      if (acoustic->lacks_scores(job.buffer, graph.pdfs())) lacks[job.buffer] = true;
+    }
+    for (const uint32_t buffer : {0u, 1u}) {
+      if (lacks[buffer]) score_whole(d, acoustic, buffer);
+    }
+  }
+
   static asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs,
                             size_t n_jobs) {
     return guard_on(device, [&](Device &d) {
@@ -408,6 +441,7 @@ class DeviceSlots {
         check_rows(acoustic, job);
         tasks.push_back({of(job.channel).search.get(), job.loglikes, job.buffer, job.first_row, job.n_frames, job.wants});
       }
+      if (acoustic != nullptr) complete_scores(d, &of(acoustic).acoustic, jobs, n_jobs);
       d.lanes.start(acoustic != nullptr ? &of(acoustic).acoustic : nullptr, tasks);
     });
   }
