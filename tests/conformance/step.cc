@@ -115,6 +115,18 @@ TEST_P(StepTest, RowsOfTheHostBetweenSignals) {
   for (size_t i = 0; i < sources.size(); ++i) EXPECT_EQ(got[i], host_scores(world, sources[i])) << i;
 }
 
+// The graph has a quarter of the model's states, for which alone a back end may score.
+TEST_P(StepTest, FewStatesOfTheModel) {
+  const FrontEnd f = small(sphinx_front_end());
+  const World world(*this, f, 12, 4 * kPdfs);
+  if (!world.makes_signals()) GTEST_SKIP() << entry().id << ": rows of such features come from the host";
+  const std::vector<Source> sources = sources_of(f);
+  for (const uint32_t seed : {1u, 2u}) {  // the first steps of the first run come before the graph is known
+    const auto got = step_scores(world, sources, seed);
+    for (size_t i = 0; i < sources.size(); ++i) EXPECT_EQ(got[i], host_scores_of_all_states(world, sources[i])) << i;
+  }
+}
+
 // More signals than allocated memory, while some are running; then others in the memory of those that ended.
 TEST_P(StepTest, MemoryOfSignals) {
   const World world(*this, small(htk_front_end()), 100);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Common code of the cases of the fused step. Signals are scored by `step`, in random pieces, and by extract, the host's
 // pipeline and score. The graph is a circle of states, each with an arc of its own pdf. So the costs of the only path
-// are the scores of all rows.
+// are the scores of all rows. The model may have more states than the graph has pdfs.
 #pragma once
 
 #include <cstddef>
@@ -48,11 +48,11 @@ class StepFixture : public SearchFixture {
 
   // A front end, a model of its rows and the graph on a device.
   struct World {
-    World(const StepFixture &test, const FrontEnd &f, uint32_t max_lanes = 8)
+    World(const StepFixture &test, const FrontEnd &f, uint32_t max_lanes = 8, uint32_t n_states = kPdfs)
         : api(test.api()),
           signals(test.signals()),
           tables(f, {1, 1.1}),
-          model(model_of(f)),
+          model(model_of(f, n_states)),
           device(test.open(backend_options(max_lanes, kWindow, 2))) {
       device->check(api.load_features(device->get(), tables.view(), &features));
       const AcousticView view(model);
@@ -72,9 +72,9 @@ class StepFixture : public SearchFixture {
       api.free_acoustic(acoustic);
       api.free_features(features);
     }
-    static AcousticModel model_of(const FrontEnd &f) {
+    static AcousticModel model_of(const FrontEnd &f, uint32_t n_states) {
       reference::RandomGmm options;
-      options.n_states = kPdfs, options.stream_dims = {f.n_dims()}, options.scale = 8;
+      options.n_states = n_states, options.stream_dims = {f.n_dims()}, options.scale = 8;
       return random_gmm(options);
     }
     bool makes_signals() const {
@@ -235,6 +235,23 @@ class StepFixture : public SearchFixture {
       transform.apply(&rows[change.first_row * n_dims], end - change.first_row);
     }
     return rows;
+  }
+
+  // Scores rows of the host by `score`, which gives them to the host. Returns those of the path.
+  static std::vector<float> host_scores_of_all_states(const World &world, const Source &source) {
+    const std::vector<float> rows = transformed_rows_of(world, source);
+    const uint32_t n_dims = world.model.n_dims, n_states = world.model.n_states;
+    const auto n_rows = static_cast<uint32_t>(rows.size() / n_dims);
+    std::vector<float> scores;
+    for (uint32_t t = 0; t < n_rows; t += kWindow) {
+      const uint32_t n = std::min(kWindow, n_rows - t);
+      std::vector<float> loglikes(size_t{n} * n_states);
+      const asr_score_job score{world.acoustic, &rows[size_t{t} * n_dims], n, 0, loglikes.data()};
+      world.device->check(world.api.score(world.device->get(), &score, 1));
+      world.device->check(world.api.wait(world.device->get(), 0));
+      for (uint32_t i = 0; i < n; ++i) scores.push_back(-loglikes[size_t{i} * n_states + (t + i) % kPdfs]);
+    }
+    return scores;
   }
 
   // Scores rows of the host by `score`.

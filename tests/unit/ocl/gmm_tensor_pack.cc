@@ -122,6 +122,28 @@ TEST_F(TensorPackTest, StatesThatOtherKernelsScoreAreLeftOut) {
   expect_scores(packed, every(23, 3));
 }
 
+// A part of a model lies as the whole, even if its states alone would lie otherwise.
+TEST_F(TensorPackTest, PartsLieAsTheWhole) {
+  set_model(24, 1, 20);
+  const auto sizes_up_to = [&](uint32_t n_most) {
+    std::vector<uint32_t> states;
+    for (const uint32_t s : every(24)) {
+      if (codebook_of(*view_->get(), s, 0).n_gaussians <= n_most) states.push_back(s);
+    }
+    return states;
+  };
+  const std::vector<uint32_t> small = sizes_up_to(8), some = sizes_up_to(16);
+  ASSERT_FALSE(small.empty());
+  ASSERT_LT(some.size(), 24u);
+  for (const uint32_t four_tiles : {0u, 8u}) {
+    for (const std::vector<uint32_t> &states : {small, some}) {
+      const TensorPack packed = pack(states, {true, false, four_tiles});
+      EXPECT_EQ(packed.four_tiles, four_tiles);
+      expect_scores(packed, states);
+    }
+  }
+}
+
 TEST_F(TensorPackTest, MixturesOfManySizesLieOneByOne) {
   for (const auto &[least, most] : {std::pair{1, 16}, std::pair{17, 20}}) {
     set_model(40, uint32_t(least), uint32_t(most));
