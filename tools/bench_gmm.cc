@@ -21,6 +21,7 @@ struct GmmBench {
   std::vector<uint32_t> windows = {8, 64, 256};
   uint64_t seed = 1;
   float cluster_share = 1;
+  uint32_t n_graph_states = 0;
   bool blas = true, tune = false;
 };
 
@@ -47,7 +48,11 @@ class DeviceScorer {
       throw UsageError("--cluster-share: " + entry.id + " scores all states; use the CPU");
     device_.check(device_.api()->load_acoustic(device_.get(), view, &acoustic_));
   }
-  ~DeviceScorer() { device_.api()->free_acoustic(acoustic_); }
+  ~DeviceScorer() {
+    device_.api()->channel_end(channel_);
+    device_.api()->free_graph(graph_);
+    device_.api()->free_acoustic(acoustic_);
+  }
   DeviceScorer(const DeviceScorer &) = delete;
   DeviceScorer &operator=(const DeviceScorer &) = delete;
 
@@ -63,9 +68,40 @@ class DeviceScorer {
     device_.check(device_.api()->wait(device_.get(), 0));
   }
 
+  // Searches a graph with n of the states, so that the device may score these alone where the host wants no scores.
+  void search_some(uint32_t n, const std::vector<float> &features) {
+    emitting_begin_[1] = epsilon_begin_[0] = epsilon_begin_[1] = n;
+    for (uint32_t i = 0; i < n; ++i) {
+      arcs_.push_back({0, i + 1, 0, 0});
+      pdf_of_.push_back(static_cast<uint32_t>(uint64_t{i} * n_states_ / n));
+    }
+    asr_graph_view view{};
+    view.size = sizeof view;
+    view.n_states = 1, view.n_transition_ids = n, view.n_pdfs = n_states_, view.n_arcs = n;
+    view.emitting_begin = emitting_begin_, view.epsilon_begin = epsilon_begin_, view.arcs = arcs_.data();
+    view.final_costs = &final_cost_, view.pdf_of = pdf_of_.data();
+    uint32_t in_use = 1;
+    device_.check(device_.api()->load_graph(device_.get(), &view, &graph_, &in_use));
+    asr_search_options options{};
+    options.size = sizeof options;
+    options.beam = 10, options.acoustic_scale = 1, options.max_active = 1000;
+    device_.check(device_.api()->channel_begin(device_.get(), graph_, &options, &channel_));
+    const asr_score_job job{acoustic_, features.data(), 1, 0, nullptr};
+    device_.check(device_.api()->score(device_.get(), &job, 1));
+    const asr_advance_job advance{channel_, nullptr, 0, 0, 1, 0};
+    device_.check(device_.api()->advance(device_.get(), acoustic_, &advance, 1));
+    device_.check(device_.api()->wait(device_.get(), 0));
+  }
+
  private:
   Device device_;
   asr_backend_acoustic *acoustic_ = nullptr;
+  asr_backend_graph *graph_ = nullptr;
+  asr_backend_channel *channel_ = nullptr;
+  uint32_t emitting_begin_[2] = {0, 0}, epsilon_begin_[2] = {0, 0};  // the graph: one state with an arc to itself for each
+  std::vector<asr_graph_arc> arcs_;
+  std::vector<uint32_t> pdf_of_ = {0};
+  float final_cost_ = 0;
   uint32_t n_dims_, n_states_;
 };
 
@@ -98,6 +134,7 @@ void run(const GmmBench &bench) {
   random.stream_dims = {bench.n_dims};
   random.min_gaussians = random.max_gaussians = bench.n_gaussians;
   random.seed = bench.seed;
+  if (bench.n_graph_states > bench.n_states) throw UsageError("--graph-states: the model has fewer; raise --states");
   if (bench.n_models > 1)
     return run_gmm_models({bench.common, random, bench.n_models, bench.n_frames, bench.model_bits, bench.windows});
   const AcousticModel model = reference::random_gmm(random);
@@ -108,6 +145,7 @@ void run(const GmmBench &bench) {
   const DeviceEntry entry = choose_device(bench.common.device);
   const std::string tuned = bench.tune ? tune(entry, bench, view.get()) : "";
   DeviceScorer device(entry, bench, view.get());
+  if (bench.n_graph_states > 0) device.search_some(bench.n_graph_states, features);
   BenchReport report(bench.covariance == ASR_COVARIANCE_FULL ? "fullgmm" : "gmm", bench.common, entry,
                      {{"window", "window", 0},
                       {"us_per_frame", "us/frame", 1},
@@ -127,6 +165,7 @@ void run(const GmmBench &bench) {
   report.option("seed", bench.seed);
   report.option("model_bits", bench.model_bits);
   report.option("cluster_share", bench.cluster_share);
+  report.option("graph_states", bench.n_graph_states);
 
   if (bench.tune) report.note(tuned);
   std::unique_ptr<BlasScorer> blas;
@@ -186,6 +225,11 @@ void add(Command app, const char *name, const char *what, asr_covariance covaria
       .option("--cluster-share", bench->cluster_share,
               "Of the clusters of states, those that a frame scores (asr_engine_config.cluster_share); 1: all. CPU only")
       .range(0.0001, 1.0)
+      .shows_default();
+  command
+      .option("--graph-states", bench->n_graph_states,
+              "Kernel times of scores that only the search of a graph with so many of the states reads; 0: of all scores")
+      .range(0u, most)
       .shows_default();
   command.option("--models", bench->n_models, "Several: in one call, a call for each, and fused; and nothing else")
       .range(1u, static_cast<uint32_t>(kMostModels))

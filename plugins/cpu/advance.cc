@@ -26,6 +26,10 @@ struct SharedRows {
   Asked asked;
 
   const asr_advance_job &job() const { return *jobs[0]; }
+  template <typename Call>
+  void for_channels(const Call &call) const {
+    for (size_t j = 0; j < n_jobs; ++j) call(*jobs[j]->channel);
+  }
   bool are_those_of(const asr_advance_job &other) const {
     return other.buffer == job().buffer && other.first_row == job().first_row && other.n_frames == job().n_frames;
   }
@@ -81,12 +85,12 @@ WaitingRows make_scores(Device &device, Acoustic &model, const std::vector<Share
 
 // Calls advance(search). A failure becomes the outcome of the channel.
 template <typename Advance>
-void advance_channel(asr_backend_channel *channel, const Advance &advance) {
-  if (channel->failure) return;
+void advance_channel(asr_backend_channel &channel, const Advance &advance) {
+  if (channel.failure) return;
   try {
-    advance(channel->search);
+    advance(channel.search);
   } catch (...) {
-    channel->failure = std::current_exception();
+    channel.failure = std::current_exception();
   }
 }
 
@@ -96,13 +100,13 @@ void advance_on_demand(Acoustic &model, SharedRows &rows) {
                rows.job().n_frames);
   uint64_t n_arcs = 0;
   while (asked->next_tile()) {
-    for (size_t j = 0; j < rows.n_jobs; ++j) {
-      advance_channel(rows.jobs[j]->channel, [&](Search &search) {
+    rows.for_channels([&](asr_backend_channel &channel) {
+      advance_channel(channel, [&](Search &search) {
         const uint64_t before = search.n_arcs_expanded();
         search.advance(*asked);
         n_arcs += search.n_arcs_expanded() - before;
       });
-    }
+    });
   }
   rows.asked = asked->sum();
   rows.asked.n_arcs = n_arcs;
@@ -114,16 +118,16 @@ void advance_over_scores(Acoustic &model, SharedRows &rows) {
   if (!model.waiting[buffer]) {
     const size_t n_states = model.n_states();
     const float *const first = model.scores[buffer].data() + rows.job().first_row * n_states;
-    for (size_t j = 0; j < rows.n_jobs; ++j) {
-      const asr_advance_job &job = *rows.jobs[j];
-      advance_channel(job.channel, [&](Search &search) { search.advance(first, n_states, job.n_frames); });
-    }
+    const uint32_t n_frames = rows.job().n_frames;
+    rows.for_channels([&](asr_backend_channel &channel) {
+      advance_channel(channel, [&](Search &search) { search.advance(first, n_states, n_frames); });
+    });
     return;
   }
   try {
     advance_on_demand(model, rows);
   } catch (...) {
-    for (size_t j = 0; j < rows.n_jobs; ++j) rows.jobs[j]->channel->failure = std::current_exception();
+    rows.for_channels([](asr_backend_channel &channel) { channel.failure = std::current_exception(); });
   }
 }
 
@@ -146,7 +150,7 @@ void advance(Device &device, Acoustic *model, const asr_advance_job *jobs, size_
   device.pool().run(of_host.size() + rows.size(), [&](size_t i) {
     if (i >= of_host.size()) return advance_over_scores(*model, rows[i - of_host.size()]);
     const asr_advance_job &job = *of_host[i];
-    advance_channel(job.channel, [&](Search &search) { search.advance(job.loglikes, search.n_pdfs(), job.n_frames); });
+    advance_channel(*job.channel, [&](Search &search) { search.advance(job.loglikes, search.n_pdfs(), job.n_frames); });
   });
   Asked asked;
   for (const SharedRows &of_channels : rows) asked += of_channels.asked;

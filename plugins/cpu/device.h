@@ -52,10 +52,10 @@ class Device {
   void score(Acoustic &acoustic, const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes);
   // Fuses rows of score buffers, in the order of the calls of both.
   void fuse(FuseCall<Acoustic> call, Acoustic &to, uint32_t buffer, float *loglikes);
-  void await(const Acoustic &acoustic, uint32_t buffer);  // waits for the last `score` into the buffer
-  void score_waiting(Acoustic &acoustic, uint32_t buffer);
-  void drain();  // waits for all jobs
-  void wait();   // drains, then rethrows the first failure once
+  void await(const Acoustic &acoustic, uint32_t buffer);    // waits for the last `score` into the buffer
+  void score_waiting(Acoustic &acoustic, uint32_t buffer);  // starts to score rows that have waited for an advance, if any
+  void drain();                                             // waits for all jobs
+  void wait();                                              // drains, then rethrows the first failure once
 
  private:
   struct Job {

@@ -84,12 +84,13 @@ ChosenStates &AskedRows::choose(size_t j) {
   return chosen;
 }
 
-Demanded::Demanded(const Gmm &gmm) : model_(gmm.packed()), possible_(AskedUnits::can_group(model_)), states_(model_.n_states) {}
+Demanded::Demanded(const Gmm &gmm) : model_(gmm.packed()), all_(units_of_all(model_)), states_(model_.n_states) {}
 
 void Demanded::include(const StateSet &pdfs) {
+  if (units_ && states_.contains(pdfs)) return;
   StateSet states = states_;
-  if (!states.add(pdfs) && units_) return;
-  auto units = std::make_unique<const AskedUnits>(model_, states);
+  states.add(pdfs);
+  auto units = std::make_unique<const AskedUnits>(model_, all_, states);
   rows_.clear();
   units_ = std::move(units);
   states_ = std::move(states);

@@ -40,7 +40,7 @@ class AskedRows {
   size_t n_asked() const { return asked_.size(); }
   Scores asked(size_t i, uint32_t frame) const { return scores_of(asked_[i], frame); }
 
-  // What was asked for since begin().
+  // Returns what was asked for since begin().
   const Asked &sum() const { return sum_; }
 
  private:
@@ -73,7 +73,7 @@ class Demanded {
  public:
   explicit Demanded(const Gmm &gmm);
   // Returns true if the model's states can be grouped.
-  bool is_possible() const { return possible_; }
+  bool is_possible() const { return !all_.empty(); }
   // Makes units for further states. No AskedRows may be taken.
   void include(const StateSet &pdfs);
 
@@ -83,7 +83,7 @@ class Demanded {
 
  private:
   const Gmm::Packed &model_;
-  const bool possible_;
+  const std::vector<AskedUnit> all_;  // units of all states; empty: feature streams group them differently
   StateSet states_;
   std::unique_ptr<const AskedUnits> units_;
   std::mutex mutex_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gmm.cc, which scores all states, and gmm_asked.cc, which scores those that a search asks for, have in common: the packed
-// model and its kernels, the features of a window in their order, and the Gaussians of a shared codebook on a tile of frames.
+// The packed model and its kernels, the features of a window in their order, and the Gaussians of a shared codebook on a tile
+// of frames. gmm.cc, which scores all states, and gmm_asked.cc, which scores those that a search asks for, share them.
 #pragma once
 
 #include <cstdint>

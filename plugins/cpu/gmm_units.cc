@@ -6,10 +6,7 @@
 #include <map>
 
 namespace asr::cpu {
-namespace {
 
-// Returns the units of all states, in the order of the blocks: one for each block of the first stream. Returns none if another
-// stream has other blocks.
 std::vector<AskedUnit> units_of_all(const Gmm::Packed &model) {
   std::vector<AskedUnit> units;
   for (const GmmStream &stream : model.streams) {
@@ -35,19 +32,14 @@ std::vector<AskedUnit> units_of_all(const Gmm::Packed &model) {
   return units;
 }
 
-}  // namespace
-
-bool AskedUnits::can_group(const Gmm::Packed &model) { return !units_of_all(model).empty(); }
-
-AskedUnits::AskedUnits(const Gmm::Packed &model, const StateSet &states) : model_(model), unit_of_(model.n_states) {
-  std::vector<AskedUnit> all = units_of_all(model);
-  n_of_model_ = all.size();
+AskedUnits::AskedUnits(const Gmm::Packed &model, const std::vector<AskedUnit> &all, const StateSet &states)
+    : model_(model), unit_of_(model.n_states), n_of_model_(all.size()) {
   const bool chooses =
       std::any_of(model.streams.begin(), model.streams.end(), [](const GmmStream &stream) { return stream.clusters.n > 0; });
   if (2 * states.count() < model.n_states && !chooses) {
     pick(all, states);
   } else {
-    units_ = std::move(all);
+    units_ = all;
   }
   for (size_t u = 0; u < units_.size(); ++u) {
     for (const uint32_t state : units_[u].states) unit_of_[state] = uint32_t(u);

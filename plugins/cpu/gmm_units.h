@@ -27,16 +27,17 @@ struct AskedUnit {
   std::vector<Part> parts;       // [n_streams]
 };
 
+// Returns the units of all states, in the order of the blocks: one for each block of the first feature stream. Returns none if
+// another stream has other blocks. They refer to the model.
+std::vector<AskedUnit> units_of_all(const Gmm::Packed &model);
+
 class AskedUnits {
  public:
-  // Groups the states of a model, or those of a set if they are fewer than half of all and no frame chooses clusters. Refers to
-  // the model.
-  AskedUnits(const Gmm::Packed &model, const StateSet &states);
+  // Takes units_of_all(), or groups the states of a set if they are fewer than half of all and no frame chooses clusters.
+  // Refers to the model.
+  AskedUnits(const Gmm::Packed &model, const std::vector<AskedUnit> &all, const StateSet &states);
   AskedUnits(const AskedUnits &) = delete;
   AskedUnits &operator=(const AskedUnits &) = delete;
-
-  // Returns true if feature streams group the states of a model alike, which units require.
-  static bool can_group(const Gmm::Packed &model);
 
   const Gmm::Packed &model() const { return model_; }
   size_t size() const { return units_.size(); }

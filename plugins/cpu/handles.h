@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the handles of the table are on the CPU.
+// The handles of asr_backend_api, as the CPU back end defines them. Used by entry.cc and advance.cc.
 #pragma once
 
 #include <exception>
