@@ -50,7 +50,7 @@ std::string failure_of(asr_status code, Action action) {
   return "";
 }
 
-asr_backend_options options() { return {sizeof(asr_backend_options), 1, 8, 1, 0, 0, 0, 0, 0}; }
+asr_backend_options options() { return {sizeof(asr_backend_options), 1, 8, 1, 0, 0, 0, 0, 0, 0}; }
 
 // A temporary directory, removed at the end.
 class TemporaryDirectory {

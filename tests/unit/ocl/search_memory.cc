@@ -16,7 +16,7 @@ namespace asr::ocl {
 namespace {
 
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096, false};
-constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 4, 64, 2, 0, 0, 0, 0, 0};
+constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 4, 64, 2, 0, 0, 0, 0, 0, 0};
 constexpr size_t kUnlimited = std::numeric_limits<size_t>::max();
 
 size_t g_limit = kUnlimited;  // limit of a buffer, in bytes
