@@ -63,6 +63,7 @@ def output_of(*command: str) -> str:
 def measure(options: argparse.Namespace, beam: float) -> tuple[dict[str, Any], Spent]:
     """Returns the row of one beam, and the fastest run on all recordings."""
     given = ['--model', options.bundle, '--device', 'cpu', '--beam', str(beam), '--threads', '1', '--jobs', '1']
+    given += ['--selection', options.selection] if options.selection else []
     with tempfile.TemporaryDirectory() as work:
         hyp = f'{work}/hyp'
         runs = [recognize(options.senone, [*given, '--hyp', hyp, *options.all]) for _ in range(options.repeats)]
@@ -93,6 +94,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument('--repeats', type=int, default=2)
     parser.add_argument('--set', required=True, help='name of the recordings')
     parser.add_argument('--model', required=True, help='name of the acoustic and language models')
+    parser.add_argument('--selection', default='', help='argument of `senone recognize`; default: all states are scored')
     parser.add_argument('--note', action='append', default=[])
     return parser.parse_args()
 
@@ -119,6 +121,7 @@ def main() -> None:
                     'repeats': options.repeats,
                     'set': options.set,
                     'model': options.model,
+                    'selection': options.selection,
                     'audio_s': spent.audio_s,
                     'gaussians': info['acoustic']['gaussians'],
                     'states': info['graph']['states'],
