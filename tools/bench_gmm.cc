@@ -135,6 +135,8 @@ void run(const GmmBench &bench) {
   random.min_gaussians = random.max_gaussians = bench.n_gaussians;
   random.seed = bench.seed;
   if (bench.n_graph_states > bench.n_states) throw UsageError("--graph-states: the model has fewer; raise --states");
+  if (bench.n_models > 1 && (bench.cluster_share < 1 || bench.n_graph_states > 0))
+    throw UsageError("--models: several models are scored whole; leave out --cluster-share and --graph-states");
   if (bench.n_models > 1)
     return run_gmm_models({bench.common, random, bench.n_models, bench.n_frames, bench.model_bits, bench.windows});
   const AcousticModel model = reference::random_gmm(random);

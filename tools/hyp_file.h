@@ -28,7 +28,8 @@ class HypJournal {
 
   // Returns true once for every line of `id` in the older file.
   bool takes(const std::string &id);
-  void append(const Recognition &result);  // one line, written at once
+  bool has(const std::string &id) const { return n_lines_of_.count(id) > 0; }  // until takes() is called
+  void append(const Recognition &result);                                      // one line, written at once
   size_t n_older() const { return n_older_; }
 
  private:

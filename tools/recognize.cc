@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements `senone recognize`: recordings or archives of features in, words out.
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <limits>
 #include <memory>
@@ -24,6 +25,23 @@ uint32_t default_jobs(const Options &options) {
   return options.n_threads > 0 ? options.n_threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
+// Prints the library's warnings about a bundle while it loads. Those about devices that are not used are left to `senone
+// devices`.
+class BundleWarnings {
+ public:
+  explicit BundleWarnings(const std::string &path) : prefix_(path + ": ") { asr_set_log(print, ASR_LOG_WARNING, this); }
+  ~BundleWarnings() { asr_set_log(nullptr, ASR_LOG_WARNING, nullptr); }
+  BundleWarnings(const BundleWarnings &) = delete;
+  BundleWarnings &operator=(const BundleWarnings &) = delete;
+
+ private:
+  static void print(asr_log_level, const char *message, void *warnings) {
+    const std::string &prefix = static_cast<const BundleWarnings *>(warnings)->prefix_;
+    if (strncmp(message, prefix.c_str(), prefix.size()) == 0) fprintf(stderr, "senone: warning: %s\n", message);
+  }
+  const std::string prefix_;
+};
+
 EnginePointer load_engine(const Options &options, uint32_t n_jobs) {
   asr_engine_config config;
   asr_engine_config_default(&config);
@@ -35,6 +53,7 @@ EnginePointer load_engine(const Options &options, uint32_t n_jobs) {
   config.cluster_share = options.cluster_share;
   config.max_lanes = std::min(n_jobs, kMostLanes);
   config.n_threads = options.n_threads;
+  const BundleWarnings warnings(options.model);
   asr_engine *engine = nullptr;
   check(asr_engine_load(options.model.c_str(), &config, &engine));
   return {engine, asr_engine_close};
@@ -79,15 +98,12 @@ void hear_speakers(asr_engine *engine, Options options, uint32_t n_jobs, Speaker
 void run(Options options) {
   UtteranceSource source(options);
   check_usage(options, source);
-  if (!options.utt2spk.empty()) check_speakers_are_named(options);
-  const bool prints_hyp = options.hyp == "-";
   std::optional<HypJournal> journal;
+  if (options.resume) journal.emplace(options.hyp);
+  if (!options.utt2spk.empty()) check_speakers_are_named(options, journal ? &*journal : nullptr);
+  const bool prints_hyp = options.hyp == "-";
   std::optional<OutputFile> hyp;  // opened first, so that an unwritable file fails before any recognition
-  if (options.resume) {
-    journal.emplace(options.hyp);
-  } else if (!options.hyp.empty() && !prints_hyp) {
-    hyp.emplace(options.hyp);
-  }
+  if (!options.resume && !options.hyp.empty() && !prints_hyp) hyp.emplace(options.hyp);
   std::optional<OutputFile> transforms;
   if (!options.save_transforms.empty()) transforms.emplace(options.save_transforms);
   std::optional<OutputFile> mean_transforms;

@@ -37,8 +37,9 @@ void read_selection(Options *options) {
   char *end = nullptr;
   const double value = strtod(options->selection.c_str(), &end);
   const std::string unit = end;
-  if (unit == "%" && value > 0 && value < 100) {
-    options->cluster_share = static_cast<float>(value / 100);
+  const auto share = static_cast<float>(value / 100);
+  if (unit == "%" && share > 0 && share < 1) {
+    options->cluster_share = share;
   } else if (unit.empty() && value >= 1 && value <= kMostBestGaussians && value == std::floor(value)) {
     options->n_best_gaussians = static_cast<uint32_t>(value);
   } else {

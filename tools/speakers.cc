@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/parallel.h"
+#include "tools/hyp_file.h"
 #include "tools/utterance_source.h"
 
 namespace asr::tool {
@@ -49,14 +50,14 @@ std::map<std::string, std::string> read_utt2spk(const std::string &path) {
   return read_pairs<std::string>(path, "an utterance and its speaker");
 }
 
-void check_speakers_are_named(const RecognizeOptions &options) {
+void check_speakers_are_named(const RecognizeOptions &options, const HypJournal *journal) {
   const std::map<std::string, std::string> speaker_of = read_utt2spk(options.utt2spk);
   UtteranceSource source(options);
   size_t n = 0, n_missing = 0;
   std::string first;
   try {
     for (Utterance utterance; source.next(&utterance); ++n) {
-      if (speaker_of.count(utterance.id) > 0) continue;
+      if (speaker_of.count(utterance.id) > 0 || (journal != nullptr && journal->has(utterance.id))) continue;
       if (n_missing++ == 0) first = utterance.id;
     }
   } catch (const Error &) {  // a damaged archive; recognition reports it after the utterances before the damage

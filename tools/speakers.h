@@ -17,12 +17,14 @@
 
 namespace asr::tool {
 
+class HypJournal;
+
 // Reads lines `utterance speaker`; returns the speaker of each utterance.
 std::map<std::string, std::string> read_utt2spk(const std::string &path);
 
 // Throws an error that counts the utterances without a speaker in --utt2spk and names the first. Reads an archive to its end,
-// or up to its first damage.
-void check_speakers_are_named(const RecognizeOptions &options);
+// or up to its first damage. journal: of --resume, whose utterances need none; or nullptr.
+void check_speakers_are_named(const RecognizeOptions &options, const HypJournal *journal);
 
 class Speakers {
  public:

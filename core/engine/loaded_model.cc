@@ -44,7 +44,8 @@ void warn_of_selection(const std::string &bundle_path, const AcousticModel &mode
   std::vector<uint32_t> n_users(model.codebooks.size(), 0);
   for (const uint32_t codebook : model.state_codebook) ++n_users[codebook];
   const bool share = std::any_of(n_users.begin(), n_users.end(), [](uint32_t n) { return n > 1; });
-  const bool own = std::find(n_users.begin(), n_users.end(), 1) != n_users.end();
+  bool own = false;
+  for (size_t c = 0; c < n_users.size(); ++c) own = own || (n_users[c] == 1 && model.codebooks[c].n_gaussians > 1);
   if (options.n_best_gaussians > 0 && !share) {
     log(ASR_LOG_WARNING,
         "%s: asr_engine_config.n_best_gaussians (--selection N) has no effect, as no states share Gaussians; cluster_share "
@@ -53,8 +54,8 @@ void warn_of_selection(const std::string &bundle_path, const AcousticModel &mode
   }
   if (options.cluster_share < 1 && !own) {
     log(ASR_LOG_WARNING,
-        "%s: asr_engine_config.cluster_share (--selection P%%) has no effect, as states share all Gaussians; "
-        "n_best_gaussians (--selection N) is for such models",
+        "%s: asr_engine_config.cluster_share (--selection P%%) has no effect, as states share their Gaussians or have one "
+        "each; n_best_gaussians (--selection N) is for Gaussians that states share",
         bundle_path.c_str());
   }
 }

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
-#include "plugins/common/packing.h"
-
 namespace asr {
 namespace {
+
+constexpr double kLog2Pi = 1.8378770664093454836;  // ln 2 pi
 
 using Vector = std::vector<double>;
 
@@ -130,58 +129,44 @@ void order_by_similarity(const Points &points, uint32_t *members, size_t n) {
 size_t end_of_like_size(const std::vector<uint32_t> &sizes, size_t begin) {
   size_t end = begin;
   while (end < sizes.size() && (end - begin < kClusterStates || sizes[end] <= sizes[begin] + sizes[begin] / 4)) ++end;
-  return sizes.size() - end < kClusterStates ? sizes.size() : end;
+  return end;
 }
 
-// Returns the lower triangle of the inverse of a positive definite matrix of which `lower` is the lower triangle, by rows.
-Vector inverse(const Vector &lower, size_t n) {
-  const auto at = [](size_t row, size_t column) { return row * (row + 1) / 2 + column; };
-  Vector factor(lower), inverse_factor(lower.size(), 0), result(lower.size(), 0);  // of L L' and of L^-1
-  for (size_t i = 0; i < n; ++i) {
-    for (size_t k = 0; k <= i; ++k) {
-      double rest = lower[at(i, k)];
-      for (size_t m = 0; m < k; ++m) rest -= factor[at(i, m)] * factor[at(k, m)];
-      factor[at(i, k)] = k == i ? std::sqrt(rest) : rest / factor[at(k, k)];
+// A triangle U of n rows, row i of which has the columns i ... n - 1; or the diagonal of one, of which the rest is zero.
+struct Triangle {
+  size_t n;
+  bool full;
+  Vector values = Vector(full ? n * (n + 1) / 2 : n, 0);
+
+  double &at(size_t row, size_t column) { return values[full ? row * n - row * (row + 1) / 2 + column : row]; }
+  double at(size_t row, size_t column) const { return values[full ? row * n - row * (row + 1) / 2 + column : row]; }
+  size_t end(size_t row) const { return full ? n : row + 1; }
+};
+
+Triangle inverse(const Triangle &u) {
+  Triangle inverse{u.n, u.full};
+  for (size_t column = 0; column < u.n; ++column) {
+    for (size_t row = column + 1; row-- > (u.full ? 0 : column);) {
+      double rest = row == column ? 1 : 0;
+      for (size_t k = row + 1; k <= column; ++k) rest -= u.at(row, k) * inverse.at(k, column);
+      inverse.at(row, column) = rest / u.at(row, row);
     }
   }
-  for (size_t column = 0; column < n; ++column) {
-    for (size_t i = column; i < n; ++i) {
-      double rest = i == column ? 1 : 0;
-      for (size_t m = column; m < i; ++m) rest -= factor[at(i, m)] * inverse_factor[at(m, column)];
-      inverse_factor[at(i, column)] = rest / factor[at(i, i)];
-    }
-  }
-  for (size_t i = 0; i < n; ++i) {
-    for (size_t k = 0; k <= i; ++k) {
-      for (size_t m = i; m < n; ++m) result[at(i, k)] += inverse_factor[at(m, i)] * inverse_factor[at(m, k)];
-    }
-  }
-  return result;
+  return inverse;
 }
 
-// Returns the precision of a mixture as a whole: diagonal, or the lower triangle by rows.
-Vector precision_of(const Mixture &mixture, const Vector &weights, const Vector &mean, bool full) {
-  const size_t n_dims = mean.size();
-  Vector covariance(full ? n_dims * (n_dims + 1) / 2 : n_dims, 0);
-  for (uint32_t k = 0; k < mixture.size(); ++k) {
-    const float *const precision = mixture.precision(k), *const of_gaussian = mixture.mean(k);
-    if (full) {
-      const Vector within = inverse(Vector(precision, precision + covariance.size()), n_dims);
-      for (size_t i = 0, at = 0; i < n_dims; ++i) {
-        for (size_t m = 0; m <= i; ++m, ++at) {
-          covariance[at] += weights[k] * (within[at] + (of_gaussian[i] - mean[i]) * (of_gaussian[m] - mean[m]));
-        }
-      }
-    } else {
-      for (size_t d = 0; d < n_dims; ++d) {
-        const double difference = of_gaussian[d] - mean[d];
-        covariance[d] += weights[k] * (1.0 / precision[d] + difference * difference);
-      }
+// Returns U with U U' = S. `s` has the upper triangle of S, which is positive definite but for rounding.
+Triangle upper_factor(const Triangle &s) {
+  constexpr double kLeastPivot = 1e-14;
+  Triangle u{s.n, s.full};
+  for (size_t column = s.n; column-- > 0;) {
+    for (size_t row = column + 1; row-- > (s.full ? 0 : column);) {
+      double rest = s.at(row, column);
+      for (size_t k = column + 1; k < u.end(column); ++k) rest -= u.at(row, k) * u.at(column, k);
+      u.at(row, column) = row == column ? std::sqrt(std::max(rest, kLeastPivot * s.at(row, row))) : rest / u.at(column, column);
     }
   }
-  if (full) return inverse(covariance, n_dims);
-  for (double &value : covariance) value = std::max(1 / value, double{std::numeric_limits<float>::min()});
-  return covariance;
+  return u;
 }
 
 }  // namespace
@@ -207,22 +192,44 @@ std::vector<std::vector<uint32_t>> cluster_states(const asr_acoustic_view &view,
   return clusters;
 }
 
-MixtureMoments::MixtureMoments(const asr_acoustic_view &view, uint32_t j, const std::vector<uint32_t> &states)
-    : view_(view), codebook_{j, uint32_t(states.size()), 0, 0} {
-  for (const uint32_t state : states) {
-    const Mixture mixture(view, state, j);
-    const Vector weights = mixture.weights(), mean = mixture.mean(weights, view.streams[j].n_dims);
-    const Vector precision = precision_of(mixture, weights, mean, view.covariance == ASR_COVARIANCE_FULL);
-    covariance_of_.push_back(uint32_t(covariance_of_.size()));
-    precision_at_.push_back(precisions_.size());
-    means_.insert(means_.end(), mean.begin(), mean.end());
-    precisions_.insert(precisions_.end(), precision.begin(), precision.end());
+size_t n_chosen_clusters(double share, size_t n) {
+  constexpr double kDigits = 1e6;
+  const double rounded = std::round(share * kDigits) / kDigits;
+  return std::clamp<size_t>(static_cast<size_t>(std::ceil(rounded * static_cast<double>(n))), 1, n);
+}
+
+// With S = U U', F = U^-1 is the factor of the precision: F' F = S^-1.
+PackedGaussian single_gaussian(const asr_acoustic_view &view, uint32_t state, uint32_t j, const std::vector<float> &centre) {
+  const asr_gmm_stream &stream = view.streams[j];
+  const asr_gmm_codebook &codebook = codebook_of(view, state, j);
+  const size_t n_dims = stream.n_dims;
+  const bool full = view.covariance == ASR_COVARIANCE_FULL;
+  const Mixture mixture(view, state, j);
+  const Vector weights = mixture.weights(), mean = mixture.mean(weights, n_dims);
+  Triangle covariance{n_dims, full};
+  for (uint32_t k = 0; k < mixture.size(); ++k) {
+    Triangle factor{n_dims, full};
+    factor.values = pack_gaussian(view, codebook, k, centre).factor;
+    const Triangle within = inverse(factor);  // of the Gaussian: its covariance is within within'
+    Vector difference(n_dims);
+    for (size_t d = 0; d < n_dims; ++d) difference[d] = mixture.mean(k)[d] - mean[d];
+    for (size_t row = 0; row < n_dims; ++row) {
+      for (size_t column = row; column < covariance.end(row); ++column) {
+        double value = difference[row] * difference[column];
+        for (size_t i = column; i < within.end(column); ++i) value += within.at(row, i) * within.at(column, i);
+        covariance.at(row, column) += weights[k] * value;
+      }
+    }
   }
-  view_.n_states = 0, view_.state_codebook = nullptr, view_.state_weight = nullptr, view_.log_weights = nullptr;
-  view_.n_codebooks = 1, view_.codebooks = &codebook_;
-  view_.n_gaussians = states.size(), view_.n_covariances = uint32_t(states.size());
-  view_.means = means_.data(), view_.precisions = precisions_.data();
-  view_.covariance_of = covariance_of_.data(), view_.precision_at = precision_at_.data();
+  const Triangle factor = inverse(upper_factor(covariance));
+  PackedGaussian single{factor.values, Vector(n_dims, 0), 0};
+  for (size_t row = 0; row < n_dims; ++row) {
+    single.log_normaliser += std::log(factor.at(row, row)) - kLog2Pi / 2;
+    for (size_t column = row; column < factor.end(row); ++column) {
+      single.offset[row] += factor.at(row, column) * (mean[column] - centre[stream.dims[column]]);
+    }
+  }
+  return single;
 }
 
 }  // namespace asr

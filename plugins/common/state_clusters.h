@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "plugins/common/packing.h"
 
 namespace asr {
 
@@ -18,23 +19,11 @@ constexpr size_t kClusterStates = 16;  // most states of a cluster
 std::vector<std::vector<uint32_t>> cluster_states(const asr_acoustic_view &view, uint32_t j,
                                                   const std::vector<uint32_t> &states);
 
-// MixtureMoments has a Gaussian with the mean and covariance of each state's mixture, as a model of its own: Gaussian i of its
-// codebook belongs to states[i].
-class MixtureMoments {
- public:
-  MixtureMoments(const asr_acoustic_view &view, uint32_t j, const std::vector<uint32_t> &states);
-  MixtureMoments(const MixtureMoments &) = delete;
-  MixtureMoments &operator=(const MixtureMoments &) = delete;
+// Returns how many of n clusters a frame chooses: the share p of them, rounded up, of at least one. p has six digits, so that a
+// tenth in float is a tenth.
+size_t n_chosen_clusters(double share, size_t n);
 
-  const asr_acoustic_view &view() const { return view_; }
-  const asr_gmm_codebook &codebook() const { return codebook_; }
-
- private:
-  asr_acoustic_view view_;
-  asr_gmm_codebook codebook_;
-  std::vector<float> means_, precisions_;
-  std::vector<uint32_t> covariance_of_;
-  std::vector<uint64_t> precision_at_;
-};
+// Returns the single Gaussian of a state: that with the mean and covariance of its mixture.
+PackedGaussian single_gaussian(const asr_acoustic_view &view, uint32_t state, uint32_t j, const std::vector<float> &centre);
 
 }  // namespace asr

@@ -27,7 +27,7 @@ void ChosenStates::choose(size_t first, size_t end) {
     std::fill_n(nearest.data(), n * n_nearest, kLogZero);
     for (size_t b = 0; b < n_blocks; b += kBlocks) {
       const size_t last = std::min(n_blocks, b + kBlocks);
-      model_->gaussians.scores(clusters.moments.bytes() + b * clusters.vector_bytes, n_dims, last - b, x_ + t * n_dims, n,
+      model_->gaussians.scores(clusters.singles.bytes() + b * clusters.vector_bytes, n_dims, last - b, x_ + t * n_dims, n,
                                scores);
       for (size_t i = b; i < last; ++i) {
         model_->clusters.approach(scores + (i - b) * n * n_lanes_, n, loglikes_.data() + t * stride_ + i * n_lanes_, stride_,

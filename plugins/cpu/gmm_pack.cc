@@ -50,6 +50,7 @@ class Packer {
   MixingBlock mixing_block(std::vector<uint32_t> states, uint32_t n_gaussians, uint32_t j) const;
   // Writes Gaussian k to one lane of a vector of Gaussians that begins at `vector`.
   void put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, char *vector, size_t lane) const;
+  void put(const PackedGaussian &gaussian, double log_weight, char *vector, size_t lane) const;
   VectorLayout layout(size_t n_dims) const;
 
   const asr_acoustic_view &view_;
@@ -87,10 +88,14 @@ class LaneWriter {
 };
 
 void Packer::put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, char *vector, size_t lane) const {
-  const size_t n_dims = view_.streams[codebook.stream].n_dims;
   if (log_weight == -INFINITY) return put_nothing(vector, lane);
   PackedGaussian gaussian = pack_gaussian(view_, codebook, k, centre_);
   if (halved_) halve_gaussian(view_, codebook, k, centre_, &gaussian);  // fits_halves() has said that it may
+  put(gaussian, log_weight, vector, lane);
+}
+
+void Packer::put(const PackedGaussian &gaussian, double log_weight, char *vector, size_t lane) const {
+  const size_t n_dims = gaussian.offset.size();
   LaneWriter out(vector, lane, n_lanes_, halved_);
   out.put_float(kLog2E * (log_weight + gaussian.log_normaliser));
   if (!full()) {
@@ -210,21 +215,17 @@ std::vector<OwnBlock> Packer::blocks_of_clusters(const std::vector<std::vector<u
 }
 
 PackedClusters Packer::pack_clusters(size_t n_clusters, const std::vector<OwnBlock> &blocks, uint32_t j) const {
-  std::vector<uint32_t> states;
-  for (const OwnBlock &block : blocks) states.insert(states.end(), block.states.begin(), block.states.end());
-  const MixtureMoments moments(view_, j, states);
-  const Packer packer(moments.view(), centre_, n_lanes_, halved_, 1);
   PackedClusters packed;
   packed.n = n_clusters;
-  packed.n_chosen = std::max<size_t>(1, size_t(std::ceil(cluster_share_ * double(n_clusters))));
+  packed.n_chosen = n_chosen_clusters(cluster_share_, n_clusters);
   packed.vector_bytes = vector_bytes(view_.streams[j].n_dims);
-  packed.moments = unlikely_gaussians(layout(view_.streams[j].n_dims), n_lanes_, blocks.size());
-  uint32_t gaussian = 0;
+  packed.singles = unlikely_gaussians(layout(view_.streams[j].n_dims), n_lanes_, blocks.size());
   for (size_t b = 0; b < blocks.size(); ++b) {
-    char *const vector = packed.moments.bytes() + b * packed.vector_bytes;
-    for (size_t lane = 0; lane < blocks[b].states.size(); ++lane, ++gaussian) {
-      packer.put(moments.codebook(), gaussian, 0, vector, lane);
-      packed.lane_of.push_back({blocks[b].states[lane], uint32_t(b * n_lanes_ + lane)});
+    char *const vector = packed.singles.bytes() + b * packed.vector_bytes;
+    for (size_t lane = 0; lane < blocks[b].states.size(); ++lane) {
+      const uint32_t state = blocks[b].states[lane];
+      put(single_gaussian(view_, state, j, centre_), 0, vector, lane);
+      packed.lane_of.push_back({state, uint32_t(b * n_lanes_ + lane)});
     }
   }
   std::sort(packed.lane_of.begin(), packed.lane_of.end(),
@@ -246,7 +247,8 @@ GmmStream Packer::stream(uint32_t j) const {
     if (states_of[codebook_number(view_, s, j)].size() == 1) own.push_back(s);
   }
   std::vector<std::vector<uint32_t>> clusters;
-  if (cluster_share_ < 1 && !own.empty()) clusters = cluster_states(view_, j, own);
+  const auto is_mixture = [&](uint32_t s) { return codebook_of(view_, s, j).n_gaussians > 1; };
+  if (cluster_share_ < 1 && std::any_of(own.begin(), own.end(), is_mixture)) clusters = cluster_states(view_, j, own);
   stream.own = clusters.empty() ? blocks_of_like_size(own, j) : blocks_of_clusters(clusters, j);
   size_t n_bytes = 0;
   for (OwnBlock &block : stream.own) {

@@ -49,7 +49,7 @@ struct StateLane {
 // The clusters of a stream's own states, if a frame chooses those that are scored (G11). Blocks are in the order of clusters.
 struct PackedClusters {
   size_t n = 0, n_chosen = 0;  // clusters, and those that a frame chooses; n = 0: every state is scored
-  AlignedFloats moments;       // a vector for each block, of the Gaussians of whole mixtures
+  AlignedFloats singles;       // a vector for each block, of the single Gaussians of its states
   size_t vector_bytes = 0;
   std::vector<StateLane> lane_of;  // of each of the states, which rise
 };

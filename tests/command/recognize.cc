@@ -454,6 +454,21 @@ TEST(RecognizeCommand, OptionsWithoutEffectOnTheseFiles) {
   EXPECT_TRUE(has(input, "reject_threshold is set, but ")) << input.output;
 }
 
+// The model has one Gaussian for each state.
+TEST(RecognizeCommand, SelectionWithoutEffect) {
+  for (const char *const selection : {"25%", "3"}) {
+    const Outcome outcome = recognize_command(std::string("--selection ") + selection + " " + tone_recording("high"));
+    EXPECT_TRUE(has(outcome, "senone: warning: " + tone_bundle() + ": asr_engine_config.")) << outcome.output;
+    EXPECT_TRUE(has(outcome, "has no effect, as ") && has(outcome, "high\n")) << outcome.output;
+  }
+  for (const char *const selection : {"0", "0.5", "65537", "x", "0%", "100%", "1e-60%", "25%%"}) {
+    const Outcome outcome = recognize_command(std::string("--selection ") + selection + " " + tone_recording("high"));
+    EXPECT_EQ(outcome.exit_code, 2) << selection;
+    EXPECT_TRUE(has(outcome, "it is a number of Gaussians from 1 to 65536, or a share of the states such as 25%"))
+        << outcome.output;
+  }
+}
+
 // The front end has 13 cepstra and 39 features.
 TEST(RecognizeCommand, StatisticsAreForCepstraAlone) {
   std::vector<float> sums(14, 0.0f);

@@ -164,6 +164,17 @@ TEST(RecognizeSpeakers, AFileOfOtherSpeakersIsNamed) {
 }
 
 // No recording is recognised, whether their names are known from the start, are "-", or are read from an archive.
+// Utterances that an interrupted run has finished need no speaker.
+TEST(RecognizeSpeakers, FinishedUtterancesNeedNoSpeaker) {
+  const std::string hyp = write("finished.hyp", "mid low low high (mid_low_low_high)\n");
+  const std::string some = write("finished.utt2spk", "low_mid_high_low_mid ann\nhigh_high_mid_low ann\n");
+  const std::string command = recordings() + " --vtln search --utt2spk " + some + " --hyp " + hyp;
+  const Outcome resumed = recognize_command(command + " --resume");
+  EXPECT_FALSE(has(resumed, "names no speaker of \"mid_low_low_high\"; add a line")) << resumed.output;
+  const Outcome anew = recognize_command(command);
+  EXPECT_TRUE(has(anew, "names no speaker of \"mid_low_low_high\"; add a line")) << anew.output;
+}
+
 TEST(RecognizeSpeakers, UtterancesWithoutASpeakerAreCountedBeforehand) {
   const std::string some = write("some", "high_high_mid_low ann\n"), hyp = tone_bundle() + "/unmade.hyp";
   for (const char *const method : {"--adapt fmllr", "--vtln search --hyp "}) {
