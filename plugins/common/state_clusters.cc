@@ -9,7 +9,7 @@
 namespace asr {
 namespace {
 
-constexpr double kLog2Pi = 1.8378770664093454836;  // ln 2 pi
+constexpr double kLn2Pi = 1.8378770664093454836;  // ln 2 pi
 
 using Vector = std::vector<double>;
 
@@ -193,9 +193,9 @@ std::vector<std::vector<uint32_t>> cluster_states(const asr_acoustic_view &view,
 }
 
 size_t n_chosen_clusters(double share, size_t n) {
-  constexpr double kDigits = 1e6;
-  const double rounded = std::round(share * kDigits) / kDigits;
-  return std::clamp<size_t>(static_cast<size_t>(std::ceil(rounded * static_cast<double>(n))), 1, n);
+  constexpr size_t kDigits = 1000000;
+  const auto digits = static_cast<size_t>(std::llround(share * double{kDigits}));
+  return std::clamp<size_t>((digits * n + kDigits - 1) / kDigits, 1, n);
 }
 
 // With S = U U', F = U^-1 is the factor of the precision: F' F = S^-1.
@@ -224,7 +224,7 @@ PackedGaussian single_gaussian(const asr_acoustic_view &view, uint32_t state, ui
   const Triangle factor = inverse(upper_factor(covariance));
   PackedGaussian single{factor.values, Vector(n_dims, 0), 0};
   for (size_t row = 0; row < n_dims; ++row) {
-    single.log_normaliser += std::log(factor.at(row, row)) - kLog2Pi / 2;
+    single.log_normaliser += std::log(factor.at(row, row)) - kLn2Pi / 2;
     for (size_t column = row; column < factor.end(row); ++column) {
       single.offset[row] += factor.at(row, column) * (mean[column] - centre[stream.dims[column]]);
     }

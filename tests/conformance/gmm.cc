@@ -303,7 +303,7 @@ std::vector<std::vector<double>> expected_of_clusters(const asr_acoustic_view &v
     }
     sorted = nearness;
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
-    const auto n_chosen = std::max<size_t>(1, size_t(std::ceil(std::round(share * 1e6) / 1e6 * double(clusters.size()))));
+    const auto n_chosen = std::max<size_t>(1, size_t(std::ceil(std::round(share * 1e6) * double(clusters.size()) / 1e6)));
     const double least = clusters.empty() ? 0 : sorted[n_chosen - 1];
     for (uint32_t s = 0; s < view.n_states; ++s) {
       const double distance = cluster_of[s] < clusters.size() ? nearness[cluster_of[s]] - least : INFINITY;
