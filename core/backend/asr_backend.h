@@ -47,11 +47,10 @@ typedef enum asr_backend_capability {
   ASR_BACKEND_COMMON_PATH = 4,  /* ASR_WANTS_COMMON */
   ASR_BACKEND_PACKED_GRAPH = 8, /* asr_graph_view.packed is read in place; only the back end inside the library */
   /* Two advances run at a time: `advance` waits for the last but one, and for the last only if they share a channel.
-   * `lattices` may run on any thread, beside other slots and for different channels at once. Pieces may be asked for at
-   * any time. Whole lattices are those that the last job wanted, of channels in no running advance. `lattices` and
-   * best_paths then wait for no advance. */
+   * `lattices` may run on any thread, beside other slots and for different channels at once; pieces at any time, whole
+   * lattices that the last job wanted, of channels in no running advance. It and best_paths then wait for no advance. */
   ASR_BACKEND_OVERLAPS = 16,
-  ASR_BACKEND_PLP = 32,      /* asr_features_view.lpc_order */
+  ASR_BACKEND_PLP = 32,       /* asr_features_view.lpc_order */
   ASR_BACKEND_SELECTION = 64, /* asr_backend_options.n_best_gaussians */
   ASR_BACKEND_CLUSTERS = 128  /* asr_backend_options.cluster_share */
 } asr_backend_capability;
@@ -72,7 +71,7 @@ typedef struct asr_backend_options {
   uint32_t small_rooms, cluster_blocks; /* 0 but in tests, which asr_backend_bench.h explains; may be ignored */
   uint32_t timeout_ms;       /* limit of device work, 0: none. After it all slots return ASR_DEVICE_LOST, and freeing leaks */
   uint32_t n_best_gaussians; /* Gaussians of a shared codebook that a frame mixes (G10); 0: all */
-  float cluster_share;       /* of the clusters of states with their own codebooks, those that a frame scores (G11); 0, 1: all */
+  float cluster_share; /* of the clusters of states with their own codebooks, those that a frame scores (G11); 0, 1: all */
 } asr_backend_options;
 
 /* ---- front end: 004_... (MFCC); equations F1-F8, F11 in docs/equations.md ----------------------------------------- */
@@ -284,9 +283,8 @@ typedef struct asr_backend_api {
    * frames, repeated on every call. Other channels of an advance go on. */
   asr_status (*outcome)(asr_backend_device *, asr_backend_channel *);
 
-  /* Waits until at most n_left advances are running and, if n_left is 0, until all other async work is done. Reports
-   * the failure; a failure that is a channel's outcome may be left out, and other work's outputs are valid even so. n_left
-   * is 0 without ASR_BACKEND_OVERLAPS. */
+  /* Waits until at most n_left advances are running (0 without ASR_BACKEND_OVERLAPS) and, if that is 0, all other async work
+   * is done. Reports the failure; one that is a channel's outcome may be left out. Other work's outputs are valid even so. */
   asr_status (*wait)(asr_backend_device *, uint32_t n_left);
 
   /* Returns the table of an extension, by the name that its header defines; NULL if the back end has none of this name. */

@@ -36,7 +36,7 @@ passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$work/cases")
 ((passed >= 45)) || fail "only ${passed:-0} cases passed"
 lacks='makes no lattices|makes no pieces of lattices|cannot tell what paths share|advances do not overlap|has no fused step'
 lacks+='|has no memory of its own|the host fuses the scores of this back end|it mixes all Gaussians|it computes MFCC only'
-lacks+='|the host sums the statistics of training'
+lacks+='|the host sums the statistics of training|it scores all states'
 if grep '^plain:0: ' "$work/cases" | grep -vE "^plain:0: ($lacks)$"; then fail "cases are skipped for other reasons"; fi
 
 make_bundle "$work/senone/bin/senone"
