@@ -223,26 +223,32 @@ GPU_WAYS = [
 ]
 
 
+def line_of(table: Table, run: Run, way: str, line: Line, time: str = 'rtf') -> Line:
+    """Adds the measurements of a way to the table and to the line, which it returns. `time`: rtf or rtf_wall."""
+    for row in run.rows:
+        accuracy = 100 - row['wer_percent']
+        table.add(run.options['set'], run.options['model'], f'Senone, {way}', row['beam'], accuracy, row[time])
+        line.add(row[time], accuracy)
+    return line
+
+
 def line_of_gpu(sources: Sources, table: Table, recordings: str, way: GpuWay) -> Line:
     """Adds the measurements of a way to the table; returns them as a line."""
     run = sources.results.run(way.run_name(recordings)).expect('accuracy', jobs=16)
-    line = Line(way.label, 'cuda', way.mark)
-    for row in run.rows:
-        accuracy = 100 - row['wer_percent']
-        table.add(recordings, run.options['model'], f'Senone, {way.label}', row['beam'], accuracy, row['rtf_wall'])
-        line.add(row['rtf_wall'], accuracy)
-    return line
+    return line_of(table, run, way.label, Line(way.label, 'cuda', way.mark), 'rtf_wall')
+
+
+def line_of_cpu(table: Table, run: Run, way: str, label: str, mark: str) -> Line:
+    """Adds the measurements of a core of a CPU to the table; returns them as a line."""
+    line = Line(f'{run.options["model"]}: {label}', 'cpu', mark)
+    return line_of(table, run.expect('accuracy', threads=1), way, line)
 
 
 def line_of_selection(table: Table, run: Run) -> Line:
     """Adds the measurements of a CPU that scores all states, or a share of them, to the table; returns them as a line."""
-    way = 'CPU fast, Xeon' if run.options['selection'] else 'CPU full, Xeon'
-    line = Line(f'{run.options["model"]}: {way}', 'cpu', 'x--' if run.options['selection'] else 'x-')
-    for row in run.expect('accuracy', threads=1).rows:
-        accuracy = 100 - row['wer_percent']
-        table.add(run.options['set'], run.options['model'], f'Senone, {way}', row['beam'], accuracy, row['rtf'])
-        line.add(row['rtf'], accuracy)
-    return line
+    fast = bool(run.options['selection'])
+    way = 'CPU fast, Xeon' if fast else 'CPU full, Xeon'
+    return line_of_cpu(table, run, way, way, 'x--' if fast else 'x-')
 
 
 def figure_7(sources: Sources) -> Drawing:
@@ -251,8 +257,8 @@ def figure_7(sources: Sources) -> Drawing:
         'Paper 000, figure 7: word accuracy against the real-time factor',
         '100 − word error rate in percent, one core of an EPYC (Turin) that was not quiet: times are good to about 20 %. '
         'CPU fast scores a quarter of the clusters of states in each frame (`--selection 25%`); it and the CPU full beside it '
-        'ran on a core of a Xeon. Rows of PocketSphinx are from other machines, at its default beams. GPU: an H200, 16 recordings at a time, and the '
-        'time taken; hybrid: searched on cores of a Xeon.',
+        'ran on a core of a Xeon. Rows of PocketSphinx are from other machines, at its default beams. GPU: an H200, 16 '
+        'recordings at a time, and the time taken; hybrid: searched on cores of a Xeon.',
         ['recordings', 'models', 'by', 'beam', 'accuracy, %', 'real-time factor'],
     )
     sets = ('AN4 dev', 'LibriSpeech dev', 'kaldi_20k')
@@ -260,15 +266,7 @@ def figure_7(sources: Sources) -> Drawing:
     styles = ('o-', 's-', '^-')
     for axes, recordings in zip(panels, sets):
         runs = [run for run in sources.results.named('cpu_amd_epyc_turin_accuracy_') if run.options['set'] == recordings]
-        lines = []
-        for style, run in zip(styles, runs):
-            line = Line(f'{run.options["model"]}: CPU', 'cpu', style)
-            for row in run.expect('accuracy', threads=1).rows:
-                table.add(
-                    recordings, run.options['model'], 'Senone, CPU full', row['beam'], 100 - row['wer_percent'], row['rtf']
-                )
-                line.add(row['rtf'], 100 - row['wer_percent'])
-            lines.append(line)
+        lines = [line_of_cpu(table, run, 'CPU full', 'CPU', style) for style, run in zip(styles, runs)]
         for run in sources.results.named('cpu_intel_xeon_accuracy_'):
             if run.options['set'] == recordings:
                 lines.append(line_of_selection(table, run))

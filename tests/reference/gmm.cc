@@ -79,19 +79,34 @@ double log_gaussian_full(const double *x, const float *mean, const float *precis
   return (log_determinant(p, d) - double(d) * kLn2Pi - distance) / 2;
 }
 
-double log_mixture(const asr_acoustic_view &view, uint32_t state, uint32_t j, const float *features) {
+namespace {
+
+// Returns ln N of the Gaussians of a state's codebook in feature stream j.
+std::vector<double> log_densities(const asr_acoustic_view &view, uint32_t state, uint32_t j, const float *features) {
   const asr_gmm_codebook &codebook = view.codebooks[view.state_codebook[state * view.n_streams + j]];
-  const float *const log_weights = view.log_weights + view.state_weight[state * view.n_streams + j];
   const uint32_t d = view.streams[j].n_dims;
-  std::vector<double> x, terms;
+  std::vector<double> x, densities;
   for (uint32_t i = 0; i < d; ++i) x.push_back(features[view.streams[j].dims[i]]);
   for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
     const float *const mean = view.means + codebook.first_mean + size_t{k} * d;
     const float *const precision = view.precisions + view.precision_at[view.covariance_of[codebook.first_gaussian + k]];
     const auto log_gaussian = view.covariance == ASR_COVARIANCE_FULL ? log_gaussian_full : log_gaussian_diagonal;
-    terms.push_back(log_weights[k] + log_gaussian(x.data(), mean, precision, d));
+    densities.push_back(log_gaussian(x.data(), mean, precision, d));
   }
-  return log_sum_exp(terms);
+  return densities;
+}
+
+// Returns these with the weights of the state.
+std::vector<double> weighted(const asr_acoustic_view &view, uint32_t state, uint32_t j, std::vector<double> terms) {
+  const float *const log_weights = view.log_weights + view.state_weight[state * view.n_streams + j];
+  for (size_t k = 0; k < terms.size(); ++k) terms[k] += log_weights[k];
+  return terms;
+}
+
+}  // namespace
+
+double log_mixture(const asr_acoustic_view &view, uint32_t state, uint32_t j, const float *features) {
+  return log_sum_exp(weighted(view, state, j, log_densities(view, state, j, features)));
 }
 
 double log_single_gaussian(const asr_acoustic_view &view, uint32_t state, uint32_t j, const float *features) {
@@ -137,18 +152,9 @@ double log_likelihood(const asr_acoustic_view &view, uint32_t state, const float
   for (uint32_t j = 0; j < view.n_streams; ++j) {
     const asr_gmm_codebook &codebook = view.codebooks[view.state_codebook[state * view.n_streams + j]];
     const float *const log_weights = view.log_weights + view.state_weight[state * view.n_streams + j];
-    const uint32_t d = view.streams[j].n_dims;
-    std::vector<double> x;
-    for (uint32_t i = 0; i < d; ++i) x.push_back(features[view.streams[j].dims[i]]);
-    std::vector<double> densities;
-    for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
-      const float *const mean = view.means + codebook.first_mean + size_t{k} * d;
-      const float *const precision = view.precisions + view.precision_at[view.covariance_of[codebook.first_gaussian + k]];
-      const auto log_gaussian = view.covariance == ASR_COVARIANCE_FULL ? log_gaussian_full : log_gaussian_diagonal;
-      densities.push_back(log_gaussian(x.data(), mean, precision, d));
-    }
-    std::vector<double> terms, best_terms;
-    for (uint32_t k = 0; k < codebook.n_gaussians; ++k) terms.push_back(log_weights[k] + densities[k]);
+    const std::vector<double> densities = log_densities(view, state, j, features);
+    const std::vector<double> terms = weighted(view, state, j, densities);
+    std::vector<double> best_terms;
     double score = log_sum_exp(terms);
     if (n_best > 0 && n_best < codebook.n_gaussians && n_users(view, j, view.state_codebook[state * view.n_streams + j]) > 1) {
       std::vector<double> sorted = densities;
