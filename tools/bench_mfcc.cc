@@ -12,7 +12,7 @@
 namespace asr::tool {
 namespace {
 
-constexpr uint32_t kCheckedFrames = 100;
+constexpr uint32_t kCheckedFrames = 100, kManyWarps = 4;  // kManyWarps: from here on they count as many
 
 struct Options {
   BenchOptions common;
@@ -83,7 +83,8 @@ std::vector<double> make_warps(uint32_t n) {
 void add_row(const Options &options, const FrontEnd &f, const Device &device, const std::vector<float> &signal,
              uint32_t n_warps, BenchReport *report) {
   const std::vector<double> warps = make_warps(n_warps);
-  const FeatureTables tables(f, warps);
+  FeatureTables tables(f, warps);
+  if (n_warps >= kManyWarps) tables.for_many_banks();
   asr_backend_features *const features = device.load_features(*tables.view());
   const auto n_frames = static_cast<uint32_t>(1 + (signal.size() - 1 - f.window_samples) / f.shift_samples);
   std::vector<std::vector<float>> cepstra(n_warps, std::vector<float>(size_t{n_frames} * f.n_ceps));

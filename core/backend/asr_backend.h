@@ -20,7 +20,6 @@
 #ifndef SENONE_ASR_BACKEND_H
 #define SENONE_ASR_BACKEND_H
 #include "asr.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -105,7 +104,8 @@ typedef struct asr_features_view {
    * [n_ceps][lpc_order + 1] and multiplies the cepstra of linear prediction, whose c0 is at least log_gain_floor. */
   uint32_t lpc_order;
   float compression, log_gain_floor;
-  const float *loudness, *autocorrelation; /* [n_warps][n_mel]; [lpc_order + 1][n_mel] */
+  const float *loudness, *autocorrelation;   /* [n_warps][n_mel]; [lpc_order + 1][n_mel] */
+  const struct asr_mel_triangles *triangles; /* asr_backend_banks.h; NULL unless frames are wanted under many banks */
 } asr_features_view;
 
 typedef struct asr_extract_job {

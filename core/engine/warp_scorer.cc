@@ -50,7 +50,7 @@ void require_warps(const FrontEnd &front_end) {
 WarpScorer::WarpScorer(const FrontEnd &front_end)
     : tables_(with_warps(front_end), warps()),
       device_(choose_device("cpu"), one_thread()),
-      features_(load_features(device_, tables_)) {}
+      features_(load_features(device_, tables_.for_many_banks())) {}
 
 WarpScorer::Cepstra WarpScorer::extract(const std::vector<float> &samples, size_t n_frames, size_t stride) const {
   Framer framer(tables_.front_end());

@@ -40,7 +40,7 @@ class WarpScorer {
   using Cepstra = std::vector<std::vector<float>>;  // [kWarps]; empty for omitted warps
   Cepstra extract(const std::vector<float> &samples, size_t n_frames, size_t stride) const;
 
-  const FeatureTables tables_;
+  FeatureTables tables_;
   const Device device_;
   BackendPointer<asr_backend_features> features_;
   mutable std::mutex mutex_;  // guards the device

@@ -33,6 +33,8 @@ double edge_hz(const FrontEnd &f, uint32_t i, double warp) {
   return std::floor(hz / bin_hz + 0.5) * bin_hz;
 }
 
+double position(const FrontEnd &f, double hz) { return f.triangles_in_hz ? hz : hz_to_mel(hz); }
+
 }  // namespace
 
 double hz_to_mel(double hz) { return 1127 * std::log1p(hz / 700); }
@@ -51,25 +53,31 @@ double warp_hz(const FrontEnd &f, double hz, double warp) {
   return f.high_hz - (f.high_hz - hz) * (f.high_hz - bends.high / warp) / (f.high_hz - bends.high);
 }
 
+double bin_position(const FrontEnd &f, uint32_t bin) { return position(f, bin * f.sample_rate_hz / f.fft_samples); }
+
+MelShape mel_shape(const FrontEnd &f, uint32_t band, double warp) {
+  const double left = edge_hz(f, band, warp), right = edge_hz(f, band + 2, warp);
+  return {position(f, left), position(f, edge_hz(f, band + 1, warp)), position(f, right),
+          f.unit_area && right > left ? 2 / (right - left) : 1};
+}
+
 MelTriangle mel_triangle(const FrontEnd &f, uint32_t band, double warp) {
   if (!(warp >= 0.5 && warp <= 2)) fail(ASR_INVALID_ARGUMENT, "vtln_warp is %g but must be 0.5 to 2", warp);
   if (warp != 1 && !warp_bends_fit(f, warp)) {
     fail(ASR_INVALID_ARGUMENT, "vtln_warp %g: the filter bank from %g to %g Hz is too narrow to be warped; use 1", warp,
          f.low_hz, f.high_hz);
   }
-  const auto scale = [&](double hz) { return f.triangles_in_hz ? hz : hz_to_mel(hz); };
-  const double left_hz = edge_hz(f, band, warp), right_hz = edge_hz(f, band + 2, warp);
-  const double left = scale(left_hz), centre = scale(edge_hz(f, band + 1, warp)), right = scale(right_hz);
-  const double area = f.unit_area && right_hz > left_hz ? 2 / (right_hz - left_hz) : 1;
+  const MelShape shape = mel_shape(f, band, warp);
   MelTriangle triangle;
   // Starts two bins before the left edge, which is safe however the edge was rounded. The Nyquist bin belongs to no band.
-  const double left_bin = left_hz * f.fft_samples / f.sample_rate_hz - 2;
+  const double left_bin = edge_hz(f, band, warp) * f.fft_samples / f.sample_rate_hz - 2;
   for (uint32_t bin = left_bin > 0 ? static_cast<uint32_t>(left_bin) : 0; bin < f.fft_samples / 2; ++bin) {
-    const double x = scale(bin * f.sample_rate_hz / f.fft_samples);
-    if (x >= right) break;
-    if (x <= left) continue;
+    const double x = bin_position(f, bin);
+    if (x >= shape.right) break;
+    if (x <= shape.left) continue;
     if (triangle.weights.empty()) triangle.first_bin = bin;
-    triangle.weights.push_back(area * (x <= centre ? (x - left) / (centre - left) : (right - x) / (right - centre)));
+    triangle.weights.push_back(shape.top * (x <= shape.centre ? (x - shape.left) / (shape.centre - shape.left)
+                                                              : (shape.right - x) / (shape.right - shape.centre)));
   }
   return triangle;
 }

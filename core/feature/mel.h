@@ -26,6 +26,13 @@ struct MelTriangle {
 };
 MelTriangle mel_triangle(const FrontEnd &front_end, uint32_t band, double warp);
 
+// MelShape is where a triangle lies: its edges on the scale on which it is linear, and the weight of its top.
+struct MelShape {
+  double left, centre, right, top;
+};
+MelShape mel_shape(const FrontEnd &front_end, uint32_t band, double warp);
+double bin_position(const FrontEnd &front_end, uint32_t bin);  // on the same scale
+
 // Returns the equal-loudness weight q of a band for PLP, at its warped centre (F11).
 double equal_loudness(const FrontEnd &front_end, uint32_t band, double warp);
 

@@ -104,6 +104,22 @@ FeatureTables::FeatureTables(const FrontEnd &front_end, const std::vector<double
   view_.dynamics = dynamics_->view();
 }
 
+FeatureTables &FeatureTables::for_many_banks() {
+  const FrontEnd &f = front_end_;
+  for (uint32_t bin = 0; bin < f.fft_samples / 2; ++bin) positions_.push_back(bin_position(f, bin));
+  for (double warp : warps_) {
+    for (uint32_t band = 0; band < f.n_mel; ++band) {
+      const MelShape shape = mel_shape(f, band, warp);
+      edges_.push_back(shape.left);
+      gains_.push_back(static_cast<float>(shape.top));
+      if (band + 1 == f.n_mel) edges_.insert(edges_.end(), {shape.centre, shape.right});
+    }
+  }
+  triangles_ = {positions_.data(), edges_.data(), gains_.data()};
+  view_.triangles = &triangles_;
+  return *this;
+}
+
 uint32_t FeatureTables::warp_index(double warp) const {
   size_t nearest = 0;
   for (size_t i = 1; i < warps_.size(); ++i) {

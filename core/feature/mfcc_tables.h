@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "core/backend/asr_backend_banks.h"
 #include "core/feature/dynamic_tables.h"
 #include "core/feature/front_end.h"
 
@@ -24,10 +25,13 @@ class FeatureTables {
   // Throws asr::Error if front_end is invalid or a warp factor does not fit its filter bank.
   FeatureTables(const FrontEnd &front_end, const std::vector<double> &warps);
   explicit FeatureTables(const FrontEnd &front_end) : FeatureTables(front_end, standard_warps(front_end)) {}
+  // Tells back ends that frames are wanted under many of the filter banks (core/backend/asr_backend_banks.h).
+  FeatureTables &for_many_banks();
   FeatureTables(const FeatureTables &) = delete;
   FeatureTables &operator=(const FeatureTables &) = delete;
 
   const FrontEnd &front_end() const { return front_end_; }
+  const std::vector<double> &warps() const { return warps_; }
   // Valid until this is destroyed. Its "cepstra" are view()->n_ceps values per frame. With noise removal these are the log mel
   // energies, which dct() [n_ceps][n_mel] converts to the front end's cepstra.
   const asr_features_view *view() const { return &view_; }
@@ -44,9 +48,11 @@ class FeatureTables {
 
   FrontEnd front_end_;
   std::vector<double> warps_;
-  std::vector<float> window_, mel_weights_, dct_, identity_, loudness_, autocorrelation_;
+  std::vector<float> window_, mel_weights_, dct_, identity_, loudness_, autocorrelation_, gains_;
+  std::vector<double> positions_, edges_;
   std::vector<asr_mel_band> bands_;
   std::optional<DynamicTables> dynamics_;
+  asr_mel_triangles triangles_{};
   asr_features_view view_{};
 };
 

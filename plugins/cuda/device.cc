@@ -66,6 +66,7 @@ Device::Device(uint32_t index, const asr_backend_options &options)
   shared_bytes_ = static_cast<size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, chosen_.index));
   size_t n_free = 0;
   check(cudaMemGetInfo(&n_free, &memory_bytes_), "asking for the device's memory");
+  has_fast_doubles_ = attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio, chosen_.index) <= 2;
   has_tensor_cores_ = capability(chosen_.index) >= kTensorCapability;
   halves_models_ = options.model_bits == 16;
   has_wgmma_ = capability(chosen_.index) == kWgmmaCapability;

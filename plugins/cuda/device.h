@@ -64,6 +64,7 @@ class Device {
   uint32_t n_multiprocessors() const { return n_multiprocessors_; }
   size_t memory_bytes() const { return memory_bytes_; }
   size_t shared_bytes() const { return shared_bytes_; }        // most that a block may ask for
+  bool has_fast_doubles() const { return has_fast_doubles_; }  // at half the rate of floats
   bool has_tensor_cores() const { return has_tensor_cores_; }  // kernels/*_tensor.cu can run
   bool has_wgmma() const { return has_wgmma_; }                // kernels/*_wgmma.cu can run
   bool halves_models() const { return halves_models_; }        // 16 bits for a parameter of a Gaussian are enough
@@ -77,7 +78,7 @@ class Device {
   const uint32_t window_frames_, max_rows_, small_rooms_, cluster_blocks_;
   uint32_t n_multiprocessors_ = 0;
   size_t shared_bytes_ = 0, memory_bytes_ = 0;
-  bool has_tensor_cores_ = false, has_wgmma_ = false, halves_models_ = false;
+  bool has_fast_doubles_ = false, has_tensor_cores_ = false, has_wgmma_ = false, halves_models_ = false;
   ThreadPool pool_;
   Stream compute_, copies_;
   KernelClock clock_;

@@ -126,6 +126,13 @@ Mfcc::Plp::Plp(const PlpTables &tables)
       autocorrelation(to_device(tables.autocorrelation)),
       weights(to_device(tables.weights)) {}
 
+Mfcc::Sums::Sums(const MfccSums &sums)
+    : positions(to_device(sums.positions)),
+      edges(to_device(sums.edges)),
+      gains(to_device(sums.gains)),
+      dct(to_device(packed(sums.dct))),
+      tables{positions.data(), edges.data(), sums.gains.empty() ? nullptr : gains.data(), dct.data(), sums.n_steps} {}
+
 Mfcc::Mfcc(Device &device, const asr_features_view &view) : Mfcc(device, PlpTables(checked(view))) {}
 
 Mfcc::Mfcc(Device &device, const PlpTables &plp)
@@ -150,6 +157,9 @@ Mfcc::Mfcc(Device &device, const PlpTables &plp)
            t.log_floor + t.log_add >= std::numeric_limits<float>::min() &&
            mfcc_512_shared_bytes(t) + kMfcc512FixedBytes <= device.shared_bytes();
   if (usual_) check(mfcc_512_prepare(mfcc_512_shared_bytes(t)), "preparing the MFCC kernel");
+  if (usual_ && device.has_fast_doubles()) {
+    if (const std::optional<MfccSums> sums = make_mfcc_sums(view)) sums_ = std::make_unique<Sums>(*sums);
+  }
   t.block_frames = std::min(32u, kBlockPoints / t.n_points);
   const size_t shared_bytes = device.shared_bytes() - kMfccFixedBytes;
   while (t.block_frames > 1 && mfcc_shared_bytes(t) > shared_bytes) t.block_frames /= 2;
@@ -205,7 +215,9 @@ void Mfcc::launch(const MfccBatch &batch, uint32_t n_rows, uint32_t n_outputs) {
 void Mfcc::launch_levels(const MfccBatch &batch) {
   const cudaStream_t stream = device_.compute().get();
   device_.clock().time(stream, [&] {
-    if (usual_)
+    if (sums_ != nullptr)
+      launch_mfcc_512_sums(tables_, sums_->tables, batch, device_.n_multiprocessors(), stream);
+    else if (usual_)
       launch_mfcc_512(tables_, batch, device_.n_multiprocessors(), stream);
     else
       launch_mfcc(tables_, batch, stream);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plugins/common/mfcc_plp.h"
+#include "plugins/common/mfcc_sums.h"
 #include "plugins/common/staging.h"
 #include "plugins/cuda/device.h"
 #include "plugins/cuda/kernels/mfcc.h"
@@ -34,6 +35,15 @@ class Mfcc {
     DeviceArray<float> loudness, autocorrelation, weights, levels;
     DeviceArray<MfccOutput> level_outputs;
   };
+  // Sums has the tables and arrays of the kernel for many banks.
+  struct Sums {
+    explicit Sums(const MfccSums &tables);
+    DeviceArray<double> positions;
+    DeviceArray<MfccEdges> edges;
+    DeviceArray<float> gains;
+    DeviceArray<uint4> dct;
+    MfccSumsTables tables;
+  };
   struct Batch;
 
   Mfcc(Device &device, const PlpTables &plp);
@@ -55,7 +65,8 @@ class Mfcc {
   DeviceArray<float> samples_, cepstra_;
   DeviceArray<MfccFrames> frames_;
   DeviceArray<MfccOutput> outputs_;
-  std::unique_ptr<Plp> plp_;  // NULL for MFCC
+  std::unique_ptr<Sums> sums_;  // NULL unless usual_ and frames are wanted under many banks
+  std::unique_ptr<Plp> plp_;    // NULL for MFCC
   Staging<Runtime> staging_;
 };
 

@@ -6,9 +6,10 @@
 
 namespace asr::ocl {
 extern const KernelSource kernel_gmm_score;
-#ifdef SENONE_WGMMA
+#ifdef SENONE_PTX
 extern const KernelSource kernel_gmm_diagonal_wgmma_4, kernel_gmm_diagonal_wgmma_9, kernel_gmm_diagonal_wgmma_10,
-    kernel_gmm_diagonal_wgmma_halved_4, kernel_gmm_diagonal_wgmma_halved_9, kernel_gmm_diagonal_wgmma_halved_10;
+    kernel_gmm_diagonal_wgmma_halved_4, kernel_gmm_diagonal_wgmma_halved_9, kernel_gmm_diagonal_wgmma_halved_10,
+    kernel_mfcc_512_sums_3_0, kernel_mfcc_512_sums_5_0, kernel_mfcc_512_sums_3_1, kernel_mfcc_512_sums_5_1;
 #endif
 }  // namespace asr::ocl
 
@@ -17,19 +18,22 @@ namespace {
 
 constexpr uint32_t kVendorId = 0x10de;  // PCI number of the vendor
 
-#ifdef SENONE_WGMMA
+#ifdef SENONE_PTX
 constexpr std::array<const ocl::KernelSource *, 6> kGmmWgmma = {
     &ocl::kernel_gmm_diagonal_wgmma_4,        &ocl::kernel_gmm_diagonal_wgmma_9,
     &ocl::kernel_gmm_diagonal_wgmma_10,       &ocl::kernel_gmm_diagonal_wgmma_halved_4,
     &ocl::kernel_gmm_diagonal_wgmma_halved_9, &ocl::kernel_gmm_diagonal_wgmma_halved_10};
+constexpr std::array<const ocl::KernelSource *, 4> kMfccSums = {&ocl::kernel_mfcc_512_sums_3_0, &ocl::kernel_mfcc_512_sums_5_0,
+                                                                &ocl::kernel_mfcc_512_sums_3_1, &ocl::kernel_mfcc_512_sums_5_1};
 #else
 constexpr std::array<const ocl::KernelSource *, 6> kGmmWgmma = {};
+constexpr std::array<const ocl::KernelSource *, 4> kMfccSums = {};
 #endif
 
 const ocl::Variant &variant() {
   static const ocl::Variant variant = {"ocl_nvidia", "NVIDIA",    kVendorId, &ocl::kernel_gmm_score,
                                        gmm_tunings,  kMfccPoints, true,      ocl::MatrixCores::kNvidia,
-                                       kGmmWgmma};
+                                       kGmmWgmma,    kMfccSums};
   return variant;
 }
 

@@ -71,11 +71,15 @@ class MfccTest : public BackendTest {
 
   // Compares a device's frames of a signal with the double reference.
   void compare(const FrontEnd &f, uint32_t n_frames, double warp) const {
-    const std::vector<float> signal = make_signal(1 + size_t{n_frames} * f.shift_samples + f.window_samples, 7);
-    const FeatureTables tables(f, {1, warp});
+    compare(f, make_signal(1 + size_t{n_frames} * f.shift_samples + f.window_samples, 7), FeatureTables(f, {1, warp}));
+  }
+  // Compares the frames under the last warp of the tables.
+  void compare(const FrontEnd &f, const std::vector<float> &signal, const FeatureTables &tables) const {
+    const auto n_frames = static_cast<uint32_t>((signal.size() - 1 - f.window_samples) / f.shift_samples);
+    const double warp = tables.warps().back();
     const auto device = open();
     const Loaded loaded(api(), *device, tables);
-    Job job(f, signal, 0, n_frames, 1);
+    Job job(f, signal, 0, n_frames, tables.view()->n_warps - 1);
     extract(*device, loaded, {&job});
     for (uint32_t t = 0; t < n_frames; ++t) {
       const auto start = signal.begin() + int64_t{t} * f.shift_samples;

@@ -50,6 +50,7 @@ Mfcc::Mfcc(Device &device, const PlpTables &plp, const MfccTables &tables)
       samples_(device.context()),
       cepstra_(device.context()),
       plp_(plp.is_plp ? std::make_unique<Plp>(device, plp) : nullptr),
+      sums_(plan_.in_registers ? MfccSumsKernel::make(device, plp.levels, tables) : nullptr),
       staging_(device.pool(), device.context()) {}
 
 void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
@@ -67,15 +68,16 @@ const DeviceArray<float> &Mfcc::start(const asr_extract_job *jobs, size_t n_jobs
 }
 
 void Mfcc::launch(const MfccBatch &batch) {
-  const DeviceArray<MfccGroup> groups(device_.context(), batch.groups());
-  const DeviceArray<MfccSegment> segments(device_.context(), batch.segments());
-  const DeviceArray<MfccRun> runs(device_.context(), batch.runs());
   const DeviceArray<MfccOutput> outputs(device_.context(), batch.outputs());
   samples_.reserve(batch.n_samples() + 1);
   cepstra_.reserve(batch.n_rows() * n_ceps_);
+  staging_.upload(batch.samples(), samples_, device_.compute());
+  if (sums_ != nullptr) return sums_->launch(batch, outputs, samples_, cepstra_);
+  const DeviceArray<MfccGroup> groups(device_.context(), batch.groups());
+  const DeviceArray<MfccSegment> segments(device_.context(), batch.segments());
+  const DeviceArray<MfccRun> runs(device_.context(), batch.runs());
   if (plp_ != nullptr) plp_->levels.reserve(batch.n_values());
   const DeviceArray<float> &values = plp_ != nullptr ? plp_->levels : cepstra_;
-  staging_.upload(batch.samples(), samples_, device_.compute());
   const auto n_groups = static_cast<uint32_t>(batch.groups().size());
   if (plan_.in_registers) {
     plan_.kernel.set(options_array_, window_, twiddles_, real_twiddles_, banks_, dct_tiles_, n_groups, groups, segments, runs,

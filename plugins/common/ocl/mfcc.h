@@ -9,6 +9,7 @@
 #include "plugins/common/ocl/device.h"
 #include "plugins/common/ocl/mfcc_batch.h"
 #include "plugins/common/ocl/mfcc_plan.h"
+#include "plugins/common/ocl/mfcc_sums_kernel.h"
 #include "plugins/common/ocl/mfcc_tables.h"
 #include "plugins/common/staging.h"
 
@@ -49,7 +50,8 @@ class Mfcc {
   DeviceArray<Float4> weights_, dct_;
   DeviceArray<MfccFour> banks_, dct_tiles_;
   DeviceArray<float> samples_, cepstra_;
-  std::unique_ptr<Plp> plp_;  // NULL for MFCC
+  std::unique_ptr<Plp> plp_;              // NULL for MFCC
+  std::unique_ptr<MfccSumsKernel> sums_;  // in the place of plan_.kernel; NULL: none
   Staging<Runtime> staging_;
 };
 

@@ -47,6 +47,8 @@ void MfccBatch::add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, 
     cepstra_.push_back({jobs[j].cepstra + size_t{first} * n_ceps_, size_t{n} * n_ceps_});
     n_rows_ += n;
   }
+  frames_.push_back({n_samples_ + 1, jobs[0].first_frame + first, n_lanes_, first_output, n_outputs});
+  n_lanes_ += n;
   for (uint32_t done = 0; done < n;) {
     uint32_t n_now = frames_that_fit(n - done);
     if (n_now == 0) {

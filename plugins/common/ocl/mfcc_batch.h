@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "plugins/common/kernels/mfcc_sums.h"
 #include "plugins/common/ocl/kernels/mfcc_types.h"
 #include "plugins/common/staging.h"
 
@@ -34,6 +35,9 @@ class MfccBatch {
   const std::vector<MfccSegment> &segments() const { return segments_; }
   const std::vector<MfccRun> &runs() const { return runs_; }
   const std::vector<MfccOutput> &outputs() const { return outputs_; }
+  // The same frames without work-groups, for mfcc_sums_kernel.h.
+  const std::vector<MfccFrames> &frames() const { return frames_; }
+  uint32_t n_lanes() const { return n_lanes_; }
   const std::vector<Piece<const float>> &samples() const { return samples_; }
   const std::vector<Piece<float>> &cepstra() const { return cepstra_; }
 
@@ -52,6 +56,8 @@ class MfccBatch {
   std::vector<MfccSegment> segments_;
   std::vector<MfccRun> runs_;
   std::vector<MfccOutput> outputs_;
+  std::vector<MfccFrames> frames_;
+  uint32_t n_lanes_ = 0;
   std::vector<Piece<const float>> samples_;
   std::vector<Piece<float>> cepstra_;
 };

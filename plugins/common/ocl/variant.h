@@ -52,6 +52,8 @@ struct Variant {
   MatrixCores matrix_cores = MatrixCores::kNone;
   // By steps: 4, 9, 10, and then the same of halved models (gmm_wgmma.h); nullptr without nvcc.
   std::array<const KernelSource *, 6> gmm_wgmma{};
+  // For 3 and for 5 steps without gains, and then the same with gains (mfcc_sums_kernel.h); nullptr without nvcc.
+  std::array<const KernelSource *, 4> mfcc_sums{};
 };
 
 }  // namespace asr::ocl

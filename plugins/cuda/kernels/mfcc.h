@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface between mfcc.cc and kernels/mfcc.cu, mfcc_512.cu and mfcc_plp.cu. It has the tables of a front end and
-// a batch of frames, as they lie in device memory.
+// The interface between mfcc.cc and kernels/mfcc.cu, mfcc_512.cu, mfcc_512_sums.cu and mfcc_plp.cu. It has the tables of a
+// front end and a batch of frames, as they lie in device memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "plugins/common/kernels/mfcc_plp.h"
+#include "plugins/common/kernels/mfcc_sums.h"
 
 namespace asr::cuda {
 
@@ -23,14 +24,6 @@ struct MfccBand {
 struct MfccOutput {
   uint64_t first_value;  // in the batch's cepstra
   uint32_t warp;
-};
-
-// MfccFrames is successive frames and the jobs that want them.
-struct MfccFrames {
-  uint64_t first_sample;  // offset of the first frame in the batch, whose samples include the one before
-  uint64_t number;        // first frame's number in its utterance
-  uint32_t first_lane;    // frames before it in the batch
-  uint32_t first_output, n_outputs;
 };
 
 struct MfccTables {
@@ -75,6 +68,18 @@ constexpr size_t kMfcc512FixedBytes = 2560;
 constexpr uint32_t kMfcc512HeadFours = 32;  // at most: of a bank before its weights
 cudaError_t mfcc_512_prepare(size_t shared_bytes);
 void launch_mfcc_512(const MfccTables &tables, const MfccBatch &batch, uint32_t n_multiprocessors, cudaStream_t stream);
+
+// mfcc_512_sums serves the same frames with as many banks as are wanted, by running sums in double
+// (plugins/common/mfcc_sums.h).
+struct MfccSumsTables {
+  const double *positions;
+  const MfccEdges *edges;
+  const float *gains;  // NULL if all are 1
+  const uint4 *dct;
+  uint32_t n_steps;
+};
+void launch_mfcc_512_sums(const MfccTables &tables, const MfccSumsTables &sums, const MfccBatch &batch,
+                          uint32_t n_multiprocessors, cudaStream_t stream);
 
 // PLP: launch_mfcc makes levels at level_outputs, from which launch_plp makes cepstra at outputs. Rows follow each other as the
 // outputs do, n_rows in all.

@@ -13,7 +13,9 @@
 //   exchange[16][17] a frame   later the cosine transform and log bands
 // Floors for an hour at 16 kHz: 230 MB of samples read, 19 MB written, 58 us at 4.3 TB/s. The spectrum takes 470
 // instructions of a warp a frame, and their issue alone 180 us.
+#include "plugins/common/mfcc_tiles.h"
 #include "plugins/cuda/kernels/mfcc.h"
+#include "plugins/cuda/kernels/mfcc_512_bank.cuh"
 #include "plugins/cuda/kernels/mfcc_512_spectrum.cuh"
 #include "plugins/cuda/kernels/mfcc_stages.cuh"
 #include "plugins/cuda/kernels/tensor.cuh"
@@ -23,6 +25,32 @@ namespace {
 
 using namespace mfcc_512;
 
+constexpr uint32_t kFrames = 32;
+constexpr uint32_t kChunks = kPoints / 16, kPairs = 8;    // shape of the power spectra: plugins/common/mfcc_tiles.h
+constexpr uint32_t kChunkPairs = (kFrames + 1) * kPairs;  // pairs of all frames and one of padding
+
+struct Shared {
+  uint2 *power;                    // [kChunks][kFrames + 1][kPairs], high and low
+  float2 *window, *real_twiddles;  // window: halved, which makes the spectrum's halves of sums
+  float2 *exchange;                // and later over it the cosine transform and log bands
+  __device__ __forceinline__ explicit Shared(float *memory)
+      : power(reinterpret_cast<uint2 *>(memory)),
+        window(reinterpret_cast<float2 *>(power + kChunks * kChunkPairs)),
+        real_twiddles(window + kPoints),
+        exchange(real_twiddles + kPoints / 2) {}
+  static __host__ __device__ uint32_t mel_steps(const MfccTables &t) { return mfcc_n_tiles(t.n_mel) / 2; }
+  static __host__ __device__ uint32_t dct_fours(const MfccTables &t) { return (t.n_ceps + 7) / 8 * mel_steps(t) * kWarp; }
+  static __host__ __device__ size_t n_bytes(const MfccTables &t) {
+    const size_t fixed = (kChunks * kChunkPairs + kPoints + kPoints / 2) * sizeof(float2);
+    const size_t spectra = kThreads / kHalf * kExchange * sizeof(float2);
+    const size_t outputs = dct_fours(t) * sizeof(uint4) + mfcc_n_tiles(t.n_mel) * kFrames * 4 * sizeof(uint2);
+    return fixed + (spectra > outputs ? spectra : outputs);
+  }
+  __device__ __forceinline__ uint4 *dct() const { return reinterpret_cast<uint4 *>(exchange); }
+  // [tile][kFrames][4], of two bands each, high and low.
+  __device__ __forceinline__ uint2 *mel(const MfccTables &t) const { return reinterpret_cast<uint2 *>(dct() + dct_fours(t)); }
+};
+
 __device__ __forceinline__ float binary_logarithm(float v) {
   float result;
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(v));
@@ -31,6 +59,17 @@ __device__ __forceinline__ float binary_logarithm(float v) {
 
 constexpr uint32_t kBlocks = 4;       // blocks of a multiprocessor
 constexpr uint32_t kChunksAhead = 4;  // chunks of a bank whose weights are being loaded
+
+// Stores the spectrum of frame f as pairs of bins, 16 apart.
+__device__ __forceinline__ void store_spectrum(const Shared &shared, uint32_t j, uint32_t f, const float (&power)[kHalf]) {
+#pragma unroll
+  for (uint32_t r = 0; r < kHalf; r += 2) {
+    const uint32_t place = place_of(r, j);
+    uint2 pair;
+    split_brain(power[r], power[r + 1], &pair.x, &pair.y);
+    shared.power[(r + place / kPairs) * kChunkPairs + f * kPairs + place % kPairs] = pair;
+  }
+}
 
 // Computes F5 and F6 under a bank, for this warp's tiles. Results are base-2 logarithms as sums of halves; the cosine transform
 // makes them natural ones. Rows 0 ... 7 of a product are the high parts of 8 frames, rows 8 ... 15 their low parts.
@@ -205,10 +244,12 @@ __global__ void __launch_bounds__(kThreads, kBlocks) mfcc_512_kernel(MfccTables 
     for (uint32_t f = half; f < kFrames; f += kThreads / kHalf) {
       float2 x[kHalf];
       load_samples<kFull, kRows>(t, lanes[f], j, x);
-      const float frame_energy = make_frame<kFull, kRows>(t, lanes[f], shared, j, x);
+      const float frame_energy = make_frame<kFull, kRows>(t, lanes[f], shared.window, j, x);
       if (j == 0) energy[f] = frame_energy;
       fourier_transform<kRows>(twiddles, shared.exchange + half * kExchange, j, x);
-      make_spectrum(t, shared, j, f, x);
+      float power[kHalf];
+      make_spectrum(t, shared.real_twiddles, j, x, power);
+      store_spectrum(shared, j, f, power);
     }
     wait_copies<0>();
     __syncthreads();

@@ -1,44 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes frames from samples to the spectrum, F1 to F3, half a warp a frame: the first half of kernels/mfcc_512.cu.
+// Takes frames from samples to the spectrum, F1 to F3, half a warp a frame: the first half of kernels/mfcc_512.cu and
+// kernels/mfcc_512_sums.cu.
 #pragma once
 
 #include "core/backend/asr_backend.h"
 #include "plugins/common/kernels/mfcc_stages.h"
-#include "plugins/common/mfcc_tiles.h"
 #include "plugins/cuda/kernels/mfcc.h"
-#include "plugins/cuda/kernels/mfcc_512_bank.cuh"
 #include "plugins/cuda/kernels/mfcc_stages.cuh"
 
 namespace asr::cuda::mfcc_512 {
 
-constexpr uint32_t kThreads = 128, kWarp = 32, kWarps = kThreads / kWarp, kFrames = 32, kAll = 0xffffffffu;
+constexpr uint32_t kThreads = 128, kWarp = 32, kWarps = kThreads / kWarp, kAll = 0xffffffffu;
 constexpr uint32_t kPoints = 256;
-constexpr int kHalf = 16;                                 // complex numbers; lanes of a frame
-constexpr uint32_t kChunks = kPoints / 16, kPairs = 8;    // shape of the power spectra: plugins/common/mfcc_tiles.h
-constexpr uint32_t kChunkPairs = (kFrames + 1) * kPairs;  // pairs of all frames and one of padding
-constexpr uint32_t kExchange = kHalf * (kHalf + 1);       // float2 a frame
-
-struct Shared {
-  uint2 *power;                    // [kChunks][kFrames + 1][kPairs], high and low
-  float2 *window, *real_twiddles;  // window: halved, which makes the spectrum's halves of sums
-  float2 *exchange;                // and later over it the cosine transform and log bands
-  __device__ __forceinline__ explicit Shared(float *memory)
-      : power(reinterpret_cast<uint2 *>(memory)),
-        window(reinterpret_cast<float2 *>(power + kChunks * kChunkPairs)),
-        real_twiddles(window + kPoints),
-        exchange(real_twiddles + kPoints / 2) {}
-  static __host__ __device__ uint32_t mel_steps(const MfccTables &t) { return mfcc_n_tiles(t.n_mel) / 2; }
-  static __host__ __device__ uint32_t dct_fours(const MfccTables &t) { return (t.n_ceps + 7) / 8 * mel_steps(t) * kWarp; }
-  static __host__ __device__ size_t n_bytes(const MfccTables &t) {
-    const size_t fixed = (kChunks * kChunkPairs + kPoints + kPoints / 2) * sizeof(float2);
-    const size_t spectra = kThreads / kHalf * kExchange * sizeof(float2);
-    const size_t outputs = dct_fours(t) * sizeof(uint4) + mfcc_n_tiles(t.n_mel) * kFrames * 4 * sizeof(uint2);
-    return fixed + (spectra > outputs ? spectra : outputs);
-  }
-  __device__ __forceinline__ uint4 *dct() const { return reinterpret_cast<uint4 *>(exchange); }
-  // [tile][kFrames][4], of two bands each, high and low.
-  __device__ __forceinline__ uint2 *mel(const MfccTables &t) const { return reinterpret_cast<uint2 *>(dct() + dct_fours(t)); }
-};
+constexpr int kHalf = 16;                            // complex numbers; lanes of a frame
+constexpr uint32_t kExchange = kHalf * (kHalf + 1);  // float2 a frame
 
 __device__ __forceinline__ float half_warp_sum(float value) {
   for (int offset = kHalf / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(kAll, value, offset);
@@ -67,7 +42,7 @@ __device__ __forceinline__ void load_samples(const MfccTables &t, const Lane &la
 
 // Computes F2 of lane j in place. Returns the frame's energy if it is wanted.
 template <int kFull, int kRows>
-__device__ __forceinline__ float make_frame(const MfccTables &t, const Lane &lane, const Shared &shared, uint32_t j,
+__device__ __forceinline__ float make_frame(const MfccTables &t, const Lane &lane, const float2 *window, uint32_t j,
                                             float2 (&x)[kHalf]) {
   const float before = lane.samples[t.preemphasis_in_frame ? 0 : -1], a = t.preemphasis;
   float offset = 0, offset_after = 0;
@@ -97,7 +72,7 @@ __device__ __forceinline__ float make_frame(const MfccTables &t, const Lane &lan
     const float neighbour = __shfl_sync(kAll, x[r].y, j + kHalf - 1, kHalf);
     const float previous = j > 0 ? neighbour : carried;
     carried = neighbour;
-    const float2 w = shared.window[j + kHalf * r];
+    const float2 w = window[j + kHalf * r];
     x[r] = {(x[r].x - a * previous - constant) * w.x, (x[r].y - a * x[r].x - constant) * w.y};
   }
 #pragma unroll
@@ -125,17 +100,17 @@ __device__ __forceinline__ void fourier_transform(const float2 (&twiddles)[kHalf
 }
 
 // Computes F3 from the transform Z. Even and odd samples have the transforms E = (Z[k] + conj Z[256-k]) / 2 and O = (Z[k] -
-// conj Z[256-k]) / 2i, and the frame X[k] = E + w^k O, X[256-k] = conj(E - w^k O). The factors 1/2 are in Z already.
-__device__ __forceinline__ void make_spectrum(const MfccTables &t, const Shared &shared, uint32_t j, uint32_t f,
-                                              const float2 (&z)[kHalf]) {
-  float power[kHalf];
+// conj Z[256-k]) / 2i, and the frame X[k] = E + w^k O, X[256-k] = conj(E - w^k O). The factors 1/2 are in Z already. Lane j
+// gets bin 16 r + place_of(r, j) for each row r of 16 bins.
+__device__ __forceinline__ void make_spectrum(const MfccTables &t, const float2 *real_twiddles, uint32_t j,
+                                              const float2 (&z)[kHalf], float (&power)[kHalf]) {
 #pragma unroll
   for (uint32_t r = 0; r < kHalf / 2; ++r) {
     const uint32_t other = (kHalf - j) % kHalf;
     float2 b = {__shfl_sync(kAll, z[kHalf - 1 - r].x, other, kHalf), __shfl_sync(kAll, z[kHalf - 1 - r].y, other, kHalf)};
     if (j == 0) b = z[(kHalf - r) % kHalf];
     const float2 even = {z[r].x + b.x, z[r].y - b.y}, odd = {z[r].y + b.y, b.x - z[r].x};
-    const float2 powers = powers_of_pair(even, odd, shared.real_twiddles[j + kHalf * r]);
+    const float2 powers = powers_of_pair(even, odd, real_twiddles[j + kHalf * r]);
     power[r] = powers.x, power[kHalf - 1 - r] = powers.y;
   }
   float middle = 4 * power_of(z[kHalf / 2]);
@@ -144,17 +119,11 @@ __device__ __forceinline__ void make_spectrum(const MfccTables &t, const Shared 
     for (uint32_t r = 0; r < kHalf; ++r) power[r] = fast_sqrt(power[r]);
     middle = fast_sqrt(middle);
   }
-  // Upper half: power[row] is bin 16 - j of row `row` of 16 bins. Lane 0 made bin 0 of the row above it, so its values move up.
+  // Upper half: power[row] is bin 16 - j of row `row`. Lane 0 made bin 0 of the row above it, so its values move up.
 #pragma unroll
   for (uint32_t row = kHalf - 1; row > kHalf / 2; --row) power[row] = j == 0 ? power[row - 1] : power[row];
   if (j == 0) power[kHalf / 2] = middle;
-#pragma unroll
-  for (uint32_t r = 0; r < kHalf; r += 2) {
-    const uint32_t place = r < kHalf / 2 ? j : (kHalf - j) % kHalf;
-    uint2 pair;
-    split_brain(power[r], power[r + 1], &pair.x, &pair.y);
-    shared.power[(r + place / kPairs) * kChunkPairs + f * kPairs + place % kPairs] = pair;
-  }
 }
+__device__ __forceinline__ uint32_t place_of(uint32_t row, uint32_t j) { return row < kHalf / 2 ? j : (kHalf - j) % kHalf; }
 
 }  // namespace asr::cuda::mfcc_512
