@@ -106,6 +106,7 @@ FeatureTables::FeatureTables(const FrontEnd &front_end, const std::vector<double
 
 FeatureTables &FeatureTables::for_many_banks() {
   const FrontEnd &f = front_end_;
+  if (view_.triangles != nullptr) return *this;
   for (uint32_t bin = 0; bin < f.fft_samples / 2; ++bin) positions_.push_back(bin_position(f, bin));
   for (double warp : warps_) {
     for (uint32_t band = 0; band < f.n_mel; ++band) {
