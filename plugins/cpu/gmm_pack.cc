@@ -31,8 +31,8 @@ AlignedFloats zeros(size_t n_bytes) {
 
 class Packer {
  public:
-  Packer(const asr_acoustic_view &view, const std::vector<float> &centre, size_t n_lanes, bool halved, double cluster_share)
-      : view_(view), centre_(centre), n_lanes_(n_lanes), halved_(halved), cluster_share_(cluster_share) {}
+  Packer(const asr_acoustic_view &view, size_t n_lanes, bool halved, double cluster_share)
+      : view_(view), centre_(feature_centre(view)), n_lanes_(n_lanes), halved_(halved), cluster_share_(cluster_share) {}
 
   GmmStream stream(uint32_t j) const;
 
@@ -54,7 +54,7 @@ class Packer {
   VectorLayout layout(size_t n_dims) const;
 
   const asr_acoustic_view &view_;
-  const std::vector<float> &centre_;
+  const std::vector<float> centre_;
   const size_t n_lanes_;
   const bool halved_;
   const double cluster_share_;
@@ -315,8 +315,7 @@ bool fits_halves(const asr_acoustic_view &view) {
 }
 
 std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes, bool halved, double cluster_share) {
-  const std::vector<float> centre = feature_centre(view);
-  const Packer packer(view, centre, n_lanes, halved, cluster_share);
+  const Packer packer(view, n_lanes, halved, cluster_share);
   std::vector<GmmStream> streams;
   for (uint32_t j = 0; j < view.n_streams; ++j) streams.push_back(packer.stream(j));
   return streams;
