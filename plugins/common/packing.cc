@@ -11,8 +11,6 @@
 namespace asr {
 namespace {
 
-constexpr double kLn2Pi = 1.8378770664093454836;
-
 // Computes U with U'U = P for the lower triangle P of a symmetric matrix, both stored by rows: U' is P's Cholesky factor.
 // Returns false if P is not positive definite.
 bool cholesky_transposed(const float *lower, size_t d, std::vector<double> &upper) {

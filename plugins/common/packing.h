@@ -30,6 +30,8 @@ inline const float *log_weights_of(const asr_acoustic_view &view, uint32_t state
 // zero, floats would lose significant digits (docs/equations.md, G4).
 std::vector<float> feature_centre(const asr_acoustic_view &view);
 
+constexpr double kLn2Pi = 1.8378770664093454836;  // ln 2 pi
+
 // A Gaussian as ln N(x) = log_normaliser - |factor (x - centre) - offset|^2 / 2: equation G1 or G2 with the precision written
 // as factor' factor. All values are double.
 struct PackedGaussian {

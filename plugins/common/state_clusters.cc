@@ -9,8 +9,6 @@
 namespace asr {
 namespace {
 
-constexpr double kLn2Pi = 1.8378770664093454836;  // ln 2 pi
-
 using Vector = std::vector<double>;
 
 // The Gaussians of a state's mixture in feature stream j.
