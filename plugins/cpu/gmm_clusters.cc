@@ -15,8 +15,6 @@ namespace asr::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-using Keys = hn::RebindToSigned<D>;
-
 void approach(const float *score, size_t n_frames, float *loglike, size_t stride, float *nearest, size_t n_nearest) {
   for (size_t t = 0; t < n_frames; ++t, loglike += stride, nearest += n_nearest) {
     const V scores = hn::Max(hn::Load(kTag, score + t * hn::Lanes(kTag)), hn::Set(kTag, kLogZero));
@@ -25,37 +23,33 @@ void approach(const float *score, size_t n_frames, float *loglike, size_t stride
   }
 }
 
-// Returns integers in the order of the scores, which are no NaN.
+// Returns the keys of scores, which are no NaN.
 HWY_INLINE hn::Vec<Keys> keys_of(V scores) {
   const Keys tag;
   const auto bits = hn::BitCast(tag, scores);
   return hn::Xor(bits, hn::And(hn::BroadcastSignBit(bits), hn::Set(tag, 0x7fffffff)));
 }
 
-size_t n_at_least(const float *scores, size_t n, int32_t key) {
-  const size_t n_lanes = hn::Lanes(kTag);
-  size_t count = 0;
-  for (size_t i = 0; i < n; i += n_lanes) {
-    const auto is_large = hn::Gt(keys_of(hn::Load(kTag, scores + i)), hn::Set(Keys(), key - 1));
-    count += hn::CountTrue(Keys(), hn::And(hn::FirstN(Keys(), n - i), is_large));
+// The scores of a frame's clusters.
+struct ClusterScores {
+  const float *scores;
+  size_t n;
+
+  size_t n_at_least(int32_t key) const {
+    const size_t n_lanes = hn::Lanes(kTag);
+    size_t count = 0;
+    for (size_t i = 0; i < n; i += n_lanes) {
+      const auto is_large = hn::Gt(keys_of(hn::Load(kTag, scores + i)), hn::Set(Keys(), key - 1));
+      count += hn::CountTrue(Keys(), hn::And(hn::FirstN(Keys(), n - i), is_large));
+    }
+    return count;
   }
-  return count;
-}
+};
 
 void choose(const float *nearest, size_t n, size_t n_chosen, uint8_t *chosen) {
-  // n_chosen keys are at least `least`; fewer are at least `beyond`.
-  int64_t least = std::numeric_limits<int32_t>::min(), beyond = std::numeric_limits<int32_t>::max();
-  size_t n_least = n;
-  while (beyond - least > 1 && n_least != n_chosen) {
-    const int64_t middle = least + (beyond - least) / 2;
-    const size_t n_middle = n_at_least(nearest, n, static_cast<int32_t>(middle));
-    if (n_middle >= n_chosen) {
-      least = middle, n_least = n_middle;
-    } else {
-      beyond = middle;
-    }
-  }
-  size_t n_surplus = n_least - n_chosen;  // of equal ones, of which the last are left out
+  using Limits = std::numeric_limits<int32_t>;
+  const KeyLimit limit = limit_of_chosen(ClusterScores{nearest, n}, n_chosen, {Limits::min(), n}, Limits::max());
+  size_t n_surplus = limit.n - n_chosen;  // of equal ones, of which the last are left out
   const size_t n_lanes = hn::Lanes(kTag);
   for (size_t end = n; end > 0;) {
     const size_t first = (end - 1) / n_lanes * n_lanes;
@@ -63,9 +57,9 @@ void choose(const float *nearest, size_t n, size_t n_chosen, uint8_t *chosen) {
     hn::Store(keys_of(hn::Load(kTag, nearest + first)), Keys(), keys);
     for (; end > first; --end) {
       const int32_t key = keys[end - 1 - first];
-      const bool left_out = key == least && n_surplus > 0;
+      const bool left_out = key == limit.key && n_surplus > 0;
       if (left_out) --n_surplus;
-      chosen[end - 1] = key >= least && !left_out ? 1 : 0;
+      chosen[end - 1] = key >= limit.key && !left_out ? 1 : 0;
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponential, logarithm and log-sum-exp in vector registers, and the loop over frames that the Gaussian kernels share. The
-// gmm_*.cc kernels include this file once for each instruction set.
+// Exponential, logarithm and log-sum-exp in vector registers, the loop over frames that the Gaussian kernels share, and the
+// search for the n-th largest value. The gmm_*.cc kernels include this file once for each instruction set.
 #if defined(SENONE_GMM_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SENONE_GMM_KERNELS_INL_H_
 #undef SENONE_GMM_KERNELS_INL_H_
@@ -26,6 +26,7 @@ using D = hn::CappedTag<float, kMaxLanes>;
 using V = hn::Vec<D>;
 constexpr D kTag;
 constexpr float kLn2 = 0.69314718f;
+using Keys = hn::RebindToSigned<D>;  // of floats: integers in the same order
 
 // Returns 2^v for v <= 0 with a relative error below 3e-6; 2^-125 for all v below -125; exactly 1 for 0.
 HWY_INLINE V exp2_nonpositive(V v) {
@@ -57,6 +58,29 @@ HWY_INLINE V log2_positive(V v) {
   p = hn::MulAdd(t2, p, hn::Set(kTag, 0.96179669f));
   p = hn::MulAdd(t2, p, hn::Set(kTag, 2.88539008f));
   return hn::MulAdd(t, p, hn::ConvertTo(kTag, exponent));
+}
+
+// A limit of keys, and the number of values that reach it: whose keys are not below it.
+struct KeyLimit {
+  int32_t key;
+  size_t n;
+};
+
+// Returns a limit that n_chosen values reach; if equal values leave none, the n_chosen-th largest key, which more reach.
+// Bisects between `least`, which at least n_chosen values reach, and `beyond`, which fewer reach. `values.n_at_least(key)`
+// counts values.
+template <class Values>
+HWY_INLINE KeyLimit limit_of_chosen(const Values &values, size_t n_chosen, KeyLimit least, int32_t beyond) {
+  while (int64_t{beyond} - least.key > 1 && least.n != n_chosen) {
+    const auto middle = static_cast<int32_t>(least.key + (int64_t{beyond} - least.key) / 2);
+    const size_t n = values.n_at_least(middle);
+    if (n >= n_chosen) {
+      least = {middle, n};
+    } else {
+      beyond = middle;
+    }
+  }
+  return least;
 }
 
 // Loads a vector of parameters.

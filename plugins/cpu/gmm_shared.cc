@@ -86,26 +86,26 @@ bool mix(const float *weight, const float *weight_shift, const float *next_weigh
   return lost;
 }
 
-// The relative values of one frame: values are compared by their bits, whose order is the same for numbers from 0 to 1.
+// The relative values of one frame. Their bits are their keys, as no value is negative.
 struct FrameValues {
   const float *relative;  // first vector of the codebook's values
   size_t stride, n_gaussians;
 
   size_t n_vectors() const { return (n_gaussians + hn::Lanes(kTag) - 1) / hn::Lanes(kTag); }
   V load(size_t v) const { return hn::Load(kTag, relative + v * stride); }
-  static V value(uint32_t bits) { return hn::BitCast(kTag, hn::Set(hn::RebindToUnsigned<D>(), bits)); }
+  static V value(int32_t key) { return hn::BitCast(kTag, hn::Set(Keys(), key)); }
 
-  size_t n_at_least(uint32_t bits) const {
+  size_t n_at_least(int32_t key) const {
     size_t n = 0;
-    for (size_t v = 0; v < n_vectors(); ++v) n += hn::CountTrue(kTag, hn::Ge(load(v), value(bits)));
+    for (size_t v = 0; v < n_vectors(); ++v) n += hn::CountTrue(kTag, hn::Ge(load(v), value(key)));
     return n;
   }
 
-  // Appends the Gaussians above a threshold, or equal to it, until `end`.
-  ChosenGaussian *append(uint32_t threshold, bool equal, ChosenGaussian *out, const ChosenGaussian *end) const {
+  // Appends the Gaussians above a key, or equal to it, until `end`.
+  ChosenGaussian *append(int32_t key, bool equal, ChosenGaussian *out, const ChosenGaussian *end) const {
     const size_t n_lanes = hn::Lanes(kTag);
     for (size_t v = 0; v < n_vectors(); ++v) {
-      const auto mask = equal ? hn::Eq(load(v), value(threshold)) : hn::Gt(load(v), value(threshold));
+      const auto mask = equal ? hn::Eq(load(v), value(key)) : hn::Gt(load(v), value(key));
       if (hn::AllFalse(kTag, mask)) continue;
       uint8_t bytes[8] = {};
       hn::StoreMaskBits(kTag, mask, bytes);
@@ -118,22 +118,16 @@ struct FrameValues {
   }
 };
 
-// Finds the n_chosen-th largest value of a frame by bisection. Padding after the last Gaussian has the least value and the
-// largest indices, so it is chosen only if the row is beyond all Gaussians. Then it counts as nothing.
+// Finds the n_chosen-th largest value of a frame. Padding after the last Gaussian has the least value and the largest indices,
+// so it is chosen only if the row is beyond all Gaussians. Then it counts as nothing.
 void choose(const float *relative, size_t n_gaussians, size_t n_frames, size_t n_chosen, ChosenGaussian *chosen) {
+  constexpr int32_t kLeastKey = 0x01000000, kBeyondKey = 0x3f800001;  // of 2^-125, and of the next number over 1
   const size_t n_lanes = hn::Lanes(kTag);
   for (size_t t = 0; t < n_frames; ++t, chosen += n_chosen) {
     const FrameValues values{relative + t * n_lanes, n_frames * n_lanes, n_gaussians};
-    // Bits of numbers: n_chosen values are at least `least`, at first 2^-125; fewer are at least `beyond`, at first over 1.
-    uint32_t least = 0x01000000, beyond = 0x3f800001;
-    while (beyond - least > 1) {
-      const uint32_t middle = least + (beyond - least) / 2;
-      const size_t n = values.n_at_least(middle);
-      (n >= n_chosen ? least : beyond) = middle;
-      if (n == n_chosen) break;
-    }
+    const int32_t limit = limit_of_chosen(values, n_chosen, {kLeastKey, values.n_vectors() * n_lanes}, kBeyondKey).key;
     ChosenGaussian *const end = chosen + n_chosen;
-    values.append(least, true, values.append(least, false, chosen, end), end);
+    values.append(limit, true, values.append(limit, false, chosen, end), end);
     std::replace_if(
         chosen, end, [&](const ChosenGaussian &of) { return of.gaussian >= n_gaussians; }, ChosenGaussian{0, 0.0f});
   }
