@@ -59,7 +59,7 @@ void Device::run(const Job &job) {
   const size_t n = size_t{job.n_rows} * acoustic.gmm.n_states();
   std::vector<float> &scores = acoustic.scores[job.buffer];
   if (scores.size() < n) scores.resize(n);
-  acoustic.gmm.score(job.features, job.n_rows, scores.data(), pool_);
+  acoustic.gmm.score(job.features, job.n_rows, scores.data(), pool_, chosen_);
   if (job.loglikes != nullptr) std::copy_n(scores.data(), n, job.loglikes);
 }
 

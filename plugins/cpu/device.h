@@ -16,6 +16,7 @@
 #include "plugins/cpu/demand.h"
 #include "plugins/cpu/gmm.h"
 #include "plugins/cpu/gmm_asked.h"
+#include "plugins/cpu/gmm_chosen.h"
 
 namespace asr::cpu {
 
@@ -76,6 +77,7 @@ class Device {
   std::mutex mutex_;
   std::condition_variable job_added_, job_done_;
   std::deque<Job> jobs_;  // the scorer runs the first one
+  ChosenStates chosen_;   // of the job that runs: one at a time
   std::exception_ptr failure_;
   bool stopping_ = false;
   std::thread scorer_;

@@ -65,8 +65,7 @@ void score_own(const Gmm::Packed &model, const GmmStream &stream, const OwnBlock
 }
 
 // Scores the states of a stream whose frames choose clusters, of so many rows at a time that their scores stay in the cache.
-void score_chosen(const Gmm::Packed &model, const GmmStream &stream, const Rows &rows, ThreadPool &pool) {
-  ChosenStates chosen;
+void score_chosen(const Gmm::Packed &model, const GmmStream &stream, const Rows &rows, ThreadPool &pool, ChosenStates &chosen) {
   for (size_t first = 0; first < rows.n_rows; first += ChosenStates::kMostFrames) {
     const size_t n = std::min(ChosenStates::kMostFrames, rows.n_rows - first);
     chosen.begin(model, stream, rows.x + first * stream.dims.size(), n);
@@ -188,7 +187,7 @@ double Gmm::row_cost() const {
   return cost;
 }
 
-void Gmm::score(const float *features, uint32_t n_rows, float *loglikes, ThreadPool &pool) const {
+void Gmm::score(const float *features, uint32_t n_rows, float *loglikes, ThreadPool &pool, ChosenStates &chosen) const {
   const Packed &model = *packed_;
   const size_t n_tile_frames = model.gaussians.n_tile_frames, n_tiles = (n_rows + n_tile_frames - 1) / n_tile_frames;
   bool add = false;
@@ -196,7 +195,7 @@ void Gmm::score(const float *features, uint32_t n_rows, float *loglikes, ThreadP
     const AlignedFloats x = pack_rows(stream, features, n_rows, model.n_dims);
     const Rows rows{n_rows, model.n_states, model.gaussians.n_lanes, x.data(), loglikes, add};
     const bool chooses = stream.clusters.n > 0;
-    if (chooses) score_chosen(model, stream, rows, pool);
+    if (chooses) score_chosen(model, stream, rows, pool, chosen);
     const size_t n_own = chooses ? 0 : stream.own.size();
     pool.run(n_own + stream.shared.size() * n_tiles, [&](size_t task) {
       if (task < n_own) return score_own(model, stream, stream.own[task], rows);

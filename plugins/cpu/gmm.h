@@ -10,6 +10,8 @@
 
 namespace asr::cpu {
 
+class ChosenStates;
+
 struct GmmOptions {
   bool halved = false;            // parameters take 16 bits, unless one does not fit
   uint32_t n_best_gaussians = 0;  // see asr_backend_options
@@ -26,8 +28,9 @@ class Gmm {
   uint32_t n_states() const;
   double row_cost() const;  // about how many vector operations score a row
   const Packed &packed() const { return *packed_; }
-  // Scores features[n_rows][n_dims] into loglikes[n_rows][n_states]. Safe from several threads at once.
-  void score(const float *features, uint32_t n_rows, float *loglikes, ThreadPool &pool) const;
+  // Scores features[n_rows][n_dims] into loglikes[n_rows][n_states]. Safe from several threads at once, each with a `chosen` of
+  // its own, whose memory serves one call after another.
+  void score(const float *features, uint32_t n_rows, float *loglikes, ThreadPool &pool, ChosenStates &chosen) const;
 
  private:
   std::unique_ptr<const Packed> packed_;

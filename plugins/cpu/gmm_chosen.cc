@@ -7,11 +7,12 @@ namespace asr::cpu {
 
 void ChosenStates::begin(const Gmm::Packed &model, const GmmStream &stream, const float *x, size_t n_frames) {
   n_lanes_ = model.gaussians.n_lanes, stride_ = stream.own.size() * n_lanes_;
-  if (stream_ != &stream || room_ < n_frames) {
-    loglikes_ = AlignedFloats(n_frames * stride_);
-    chosen_.resize(n_frames * stream.clusters.n);
-    room_ = n_frames;
+  const size_t n_loglikes = n_frames * stride_, n_clusters = n_frames * stream.clusters.n;
+  if (room_ < n_loglikes) {
+    loglikes_ = AlignedFloats(n_loglikes);
+    room_ = n_loglikes;
   }
+  if (chosen_.size() < n_clusters) chosen_.resize(n_clusters);
   model_ = &model, stream_ = &stream, x_ = x, n_frames_ = n_frames;
 }
 

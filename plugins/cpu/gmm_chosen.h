@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ChosenStates scores states with codebooks of their own in the clusters that a frame chooses; the others keep the score of the
 // single Gaussian of their mixture (equation G11; docs/cpu.md, "Clusters of states"). gmm.cc uses it for windows, gmm_asked.cc
-// for tiles on demand.
+// for tiles on demand. It may be used again, for any model: it keeps the memory of its largest rows.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class ChosenStates {
   const Gmm::Packed *model_ = nullptr;
   const GmmStream *stream_ = nullptr;
   const float *x_ = nullptr;
-  size_t n_frames_ = 0, n_lanes_ = 0, stride_ = 0, room_ = 0;  // room_: frames that the arrays have room for
+  size_t n_frames_ = 0, n_lanes_ = 0, stride_ = 0, room_ = 0;  // room_: of loglikes_
   AlignedFloats loglikes_;                                     // [n_frames][blocks][L]
   std::vector<uint8_t> chosen_;                                // [n_frames][clusters]
 };
