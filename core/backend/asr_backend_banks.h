@@ -2,8 +2,8 @@
 /*
  * asr_backend_banks.h - the filter banks of a front end by their edges, for frames that are wanted under many of them.
  *
- * The core gives them where a search for a speaker's warp tries all banks on the same frames. A back end may ignore them:
- * asr_features_view.mel_bands has the same bands by their weights.
+ * The core gives them where a search for a speaker's warp tries all banks on the same frames; its own search runs on the CPU.
+ * A back end may ignore them: asr_features_view.mel_bands has the same bands by their weights.
  */
 #ifndef SENONE_ASR_BACKEND_BANKS_H
 #define SENONE_ASR_BACKEND_BANKS_H
@@ -18,7 +18,7 @@ extern "C" {
  * gains[w][m] at edge m + 1. It counts the bins strictly inside. */
 struct asr_mel_triangles {
   const double *positions; /* [fft_samples / 2], of the bins on the scale on which triangles are linear, ascending */
-  const double *edges;     /* [n_warps][n_mel + 2], on that scale; none is below the one before */
+  const double *edges;     /* [n_warps][n_mel + 2], on that scale; usually ascending */
   const float *gains;      /* [n_warps][n_mel] */
 };
 

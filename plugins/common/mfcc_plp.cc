@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/common/mfcc_plp.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 
 #include "core/base/error.h"
 
 namespace asr {
+
+namespace {
+
+// Returns a copy whose members that the view lacks are zero.
+asr_features_view whole(const asr_features_view &view) {
+  asr_features_view copy{};
+  std::memcpy(&copy, &view, std::min(view.size, sizeof copy));
+  copy.size = sizeof copy;
+  return copy;
+}
+
+}  // namespace
 
 uint32_t lpc_order_of(const asr_features_view &view) {
   const uint32_t order =
@@ -23,7 +37,7 @@ uint32_t dct_columns(const asr_features_view &view) {
   return order > 0 ? order + 1 : view.n_mel;
 }
 
-PlpTables::PlpTables(const asr_features_view &view) : is_plp(lpc_order_of(view) > 0), levels(view) {
+PlpTables::PlpTables(const asr_features_view &view) : is_plp(lpc_order_of(view) > 0), levels(whole(view)) {
   numbers.n_ceps = view.n_ceps;
   if (!is_plp) return;
   const double log2_e = 1 / std::log(2.0);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 
 #include "core/backend/asr_backend_banks.h"
@@ -22,29 +23,37 @@ uint32_t n_steps(const asr_features_view &view) {
   return 0;
 }
 
-// Returns the edge with the number of the bins below it in its lowest bits.
+// Returns the nearest number to the edge that has the number of the bins below it in its lowest bits.
 double with_offset(double edge, uint32_t n_below) {
+  constexpr uint64_t kHalf = uint64_t{1} << (kSumsOffsetBits - 1);
   uint64_t bits;
   std::memcpy(&bits, &edge, sizeof bits);
-  bits = bits >> kSumsOffsetBits << kSumsOffsetBits | n_below * kSumsFrames;
+  bits = (bits + kHalf) >> kSumsOffsetBits << kSumsOffsetBits | n_below * kSumsFrames;
   std::memcpy(&edge, &bits, sizeof bits);
   return edge;
 }
 
-// Bank has the edges of a filter bank.
+// Bank has the edges and gains of a filter bank.
 class Bank {
  public:
-  Bank(const asr_features_view &view, uint32_t warp) : n_quarter_(n_steps(view) * kSumsStep) {
-    const double *const x = view.triangles->positions, *const edges = view.triangles->edges + size_t{warp} * (view.n_mel + 2);
-    for (uint32_t e = 0; e < view.n_mel + 2; ++e) {
-      const auto n_below = static_cast<uint32_t>(std::lower_bound(x, x + view.fft_samples / 2, edges[e]) - x);
-      edges_.push_back(with_offset(edges[e], n_below));
+  Bank(const asr_features_view &view, uint32_t warp)
+      : n_quarter_(n_steps(view) * kSumsStep),
+        gains_(view.triangles->gains + size_t{warp} * view.n_mel, view.triangles->gains + size_t{warp + 1} * view.n_mel) {
+    const double *const x = view.triangles->positions, *const end = x + view.fft_samples / 2;
+    const double *const edges = view.triangles->edges + size_t{warp} * (view.n_mel + 2);
+    for (uint32_t e = 0; e < view.n_mel + 2; ++e)
+      edges_.push_back(with_offset(edges[e], static_cast<uint32_t>(std::lower_bound(x, end, edges[e]) - x)));
+    // The slopes around a band without a bin differ by rounding alone, and by how much depends on all that lies below.
+    for (uint32_t m = 0; m < view.n_mel; ++m) {
+      if (std::lower_bound(x, end, edges[m + 2]) <= std::upper_bound(x, end, edges[m])) gains_[m] = 0;
     }
+    n_at_first_edge_ = static_cast<uint32_t>(std::upper_bound(x, end, edges[0]) - x);
   }
 
+  // Returns true if no edges are so near that slopes between them are inexact: by 2^-53 of what lies below, over this width.
   bool has_width() const {
     for (size_t e = 1; e < edges_.size(); ++e) {
-      if (!(edges_[e] - edges_[e - 1] > 1e-6 * std::abs(edges_[e]))) return false;
+      if (!(edges_[e] - edges_[e - 1] > kLeastWidth * std::abs(edges_[e]))) return false;
     }
     return true;
   }
@@ -54,26 +63,19 @@ class Bank {
     if (e >= edges_.size()) return {edges_.back(), 0};
     return {edges_[e], r == 0 ? 0 : 1 / (edges_[e] - edges_[e - 1])};
   }
+  // Gain of band i of a quarter.
+  float gain(uint32_t quarter, uint32_t i) const {
+    const size_t band = size_t{quarter} * n_quarter_ + i;
+    return band < gains_.size() ? gains_[band] : 1;
+  }
+  uint32_t n_at_first_edge() const { return n_at_first_edge_; }  // number of bins at the first edge and below it
 
  private:
-  uint32_t n_quarter_;
+  static constexpr double kLeastWidth = 1e-3;
+  uint32_t n_quarter_, n_at_first_edge_;
+  std::vector<float> gains_;
   std::vector<double> edges_;
 };
-
-// Returns nothing if all gains are 1.
-std::vector<float> make_gains(const asr_features_view &view) {
-  const float *const from = view.triangles->gains;
-  if (std::all_of(from, from + size_t{view.n_warps} * view.n_mel, [](float gain) { return gain == 1; })) return {};
-  const uint32_t n_quarter = n_steps(view) * kSumsStep;
-  std::vector<float> gains;
-  for (uint32_t warp = 0; warp < view.n_warps; ++warp) {
-    for (uint32_t i = 0; i < n_quarter; ++i) {
-      for (uint32_t band = i; band < kSumsQuarters * n_quarter; band += n_quarter)
-        gains.push_back(band < view.n_mel ? from[size_t{warp} * view.n_mel + band] : 0);
-    }
-  }
-  return gains;
-}
 
 // Returns a lane's factors of a step's two bands, for cepstra g and g + 8.
 std::array<HalfPairs, 2> factors(const asr_features_view &view, uint32_t step, uint32_t lane) {
@@ -108,23 +110,28 @@ std::vector<MfccFour> make_dct(const asr_features_view &view) {
 }  // namespace
 
 std::optional<MfccSums> make_mfcc_sums(const asr_features_view &view) {
-  if (view.size < sizeof view || view.triangles == nullptr || view.lpc_order > 0 || view.n_ceps > kSumsCepstra ||
-      n_steps(view) == 0)
+  if (view.size < offsetof(asr_features_view, triangles) + sizeof view.triangles || view.triangles == nullptr ||
+      view.lpc_order > 0 || view.n_ceps > kSumsCepstra || n_steps(view) == 0)
     return {};
   MfccSums sums;
   sums.n_steps = n_steps(view);
   sums.n_bands = sums.n_steps * kSumsStep, sums.n_edges = sums.n_bands + 2;
+  sums.first_bin = view.fft_samples / 2;
   sums.positions.assign(view.triangles->positions, view.triangles->positions + view.fft_samples / 2);
   for (uint32_t warp = 0; warp < view.n_warps; ++warp) {
     const Bank bank(view, warp);
     if (!bank.has_width()) return {};
+    sums.first_bin = std::min(sums.first_bin, bank.n_at_first_edge());
     for (uint32_t r = 0; r < sums.n_edges; ++r) {
       MfccEdges edges;
-      for (uint32_t quarter = 0; quarter < kSumsQuarters; ++quarter) edges.edge[quarter] = bank.edge(quarter, r);
+      for (uint32_t quarter = 0; quarter < kSumsQuarters; ++quarter) {
+        edges.edge[quarter] = bank.edge(quarter, r);
+        if (r < sums.n_bands) sums.gains.push_back(bank.gain(quarter, r));
+      }
       sums.edges.push_back(edges);
     }
   }
-  sums.gains = make_gains(view);
+  if (std::all_of(sums.gains.begin(), sums.gains.end(), [](float gain) { return gain == 1; })) sums.gains.clear();
   sums.dct = make_dct(view);
   return sums;
 }

@@ -17,6 +17,7 @@ namespace asr {
 struct MfccSums {
   uint32_t n_steps = 0;               // of a quarter: one of kSumsSteps
   uint32_t n_edges = 0, n_bands = 0;  // of a quarter
+  uint32_t first_bin = 0;             // the first that a band may count
   std::vector<double> positions;      // [n_bins]
   std::vector<MfccEdges> edges;
   std::vector<float> gains;  // [n_warps][n_bands][kSumsQuarters]; empty if all are 1

@@ -131,7 +131,8 @@ Mfcc::Sums::Sums(const MfccSums &sums)
       edges(to_device(sums.edges)),
       gains(to_device(sums.gains)),
       dct(to_device(packed(sums.dct))),
-      tables{positions.data(), edges.data(), sums.gains.empty() ? nullptr : gains.data(), dct.data(), sums.n_steps} {}
+      tables{positions.data(), edges.data(), sums.gains.empty() ? nullptr : gains.data(),
+             dct.data(),       sums.n_steps, sums.first_bin} {}
 
 Mfcc::Mfcc(Device &device, const asr_features_view &view) : Mfcc(device, PlpTables(checked(view))) {}
 
@@ -185,6 +186,11 @@ Mfcc::Mfcc(Device &device, const PlpTables &plp)
   t.window = window_.data(), t.position = position_.data(), t.bands = bands_.data(), t.weights = weights_.data();
   t.banks = banks_.data(), t.dct = dct_.data(), t.dct_fragments = dct_fragments_.data(), t.twiddles = twiddles_.data(),
   t.real_twiddles = twiddles_.data() + n_pass_twiddles;
+  if (sums_ != nullptr) {
+    uint32_t n_blocks = 0;
+    check(mfcc_512_sums_blocks(t, sums_->tables, &n_blocks), "preparing the MFCC kernel for many filter banks");
+    sums_->n_at_once = n_blocks * device.n_multiprocessors();
+  }
 }
 
 void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
@@ -216,7 +222,7 @@ void Mfcc::launch_levels(const MfccBatch &batch) {
   const cudaStream_t stream = device_.compute().get();
   device_.clock().time(stream, [&] {
     if (sums_ != nullptr)
-      launch_mfcc_512_sums(tables_, sums_->tables, batch, device_.n_multiprocessors(), stream);
+      launch_mfcc_512_sums(tables_, sums_->tables, batch, sums_->n_at_once, stream);
     else if (usual_)
       launch_mfcc_512(tables_, batch, device_.n_multiprocessors(), stream);
     else

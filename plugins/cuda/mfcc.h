@@ -43,6 +43,7 @@ class Mfcc {
     DeviceArray<float> gains;
     DeviceArray<uint4> dct;
     MfccSumsTables tables;
+    uint32_t n_at_once = 0;  // blocks that run side by side
   };
   struct Batch;
 

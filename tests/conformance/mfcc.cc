@@ -213,6 +213,8 @@ TEST_P(MfccTest, SilenceGivesTheFloor) {
     EXPECT_NEAR(job.cepstra[size_t{t} * 13], std::log(f.log_floor), 1e-4);
     for (uint32_t i = 1; i < 13; ++i) EXPECT_NEAR(job.cepstra[t * 13 + i], 0, 1e-3);
   }
+  f.use_energy = false;
+  compare(f, std::vector<float>(2000, 0), FeatureTables(f, {1}));
 }
 
 TEST_P(MfccTest, DitherIsNoiseThatRepeats) {

@@ -19,11 +19,11 @@ constexpr uint32_t kSumsQuarters = 4;
 constexpr uint32_t kSumsStep = 2;       // bands of a quarter that enter the cosine transform together
 constexpr uint32_t kSumsMostSteps = 5;  // of a quarter
 constexpr uint32_t kSumsCepstra = 16;   // at most
-constexpr uint32_t kSumsOffsetBits = 16;
+constexpr uint32_t kSumsOffsetBits = 12;
 
 // MfccEdge is an edge of a quarter: its position, and 1 / (its distance from the edge before it). The lowest kSumsOffsetBits of
 // the position's bits are the offset of the sums below it, in units of 16 bytes from those below bin 0. So the edge is moved by
-// 2^-36 of its position at most, for all that it belongs to.
+// 2^-41 of its position at most, for all that it belongs to.
 struct alignas(16) MfccEdge {
   double at, inverse;
 };
@@ -47,6 +47,7 @@ struct MfccSumsOptions {
   float preemphasis, log_add, log_floor;
   uint32_t preemphasis_in_frame, dc_removal, magnitude, energy_windowed;
   int32_t energy_row;
+  uint32_t first_bin;
   uint32_t n_lanes, n_frames_entries;
 };
 

@@ -47,6 +47,7 @@ MfccSumsKernel::MfccSumsKernel(Device &device, const asr_features_view &view, co
   o.preemphasis = view.preemphasis, o.log_add = view.log_add, o.log_floor = view.log_floor;
   o.preemphasis_in_frame = view.preemphasis_in_frame, o.dc_removal = view.dc_removal, o.magnitude = view.magnitude;
   o.energy_windowed = view.energy_windowed, o.energy_row = view.energy_row;
+  o.first_bin = sums.first_bin;
 }
 
 void MfccSumsKernel::launch(const MfccBatch &batch, const DeviceArray<MfccOutput> &outputs, const DeviceArray<float> &samples,

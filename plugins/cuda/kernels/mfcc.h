@@ -76,10 +76,13 @@ struct MfccSumsTables {
   const MfccEdges *edges;
   const float *gains;  // NULL if all are 1
   const uint4 *dct;
-  uint32_t n_steps;
+  uint32_t n_steps, first_bin;
 };
-void launch_mfcc_512_sums(const MfccTables &tables, const MfccSumsTables &sums, const MfccBatch &batch,
-                          uint32_t n_multiprocessors, cudaStream_t stream);
+// Sets *n_blocks to the number of blocks that share a multiprocessor.
+cudaError_t mfcc_512_sums_blocks(const MfccTables &tables, const MfccSumsTables &sums, uint32_t *n_blocks);
+// n_at_once: blocks that run side by side.
+void launch_mfcc_512_sums(const MfccTables &tables, const MfccSumsTables &sums, const MfccBatch &batch, uint32_t n_at_once,
+                          cudaStream_t stream);
 
 // PLP: launch_mfcc makes levels at level_outputs, from which launch_plp makes cepstra at outputs. Rows follow each other as the
 // outputs do, n_rows in all.

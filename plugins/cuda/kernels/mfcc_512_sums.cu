@@ -25,15 +25,24 @@ Kernel choose(const MfccSumsTables &tables) {
                    : mfcc_512_sums_kernel<kFull, kRows, kSumsMostSteps, false>;
 }
 
+Kernel choose(const MfccTables &t, const MfccSumsTables &tables) {
+  const bool usual = t.window_samples >= 12 * 2 * kHalf && t.window_samples <= 13 * 2 * kHalf;
+  return usual ? choose<12, 13>(tables) : choose<0, 16>(tables);
+}
+
 }  // namespace
 
-void launch_mfcc_512_sums(const MfccTables &t, const MfccSumsTables &tables, const MfccBatch &batch, uint32_t n_multiprocessors,
+cudaError_t mfcc_512_sums_blocks(const MfccTables &t, const MfccSumsTables &tables, uint32_t *n_blocks) {
+  int n = 0;
+  const cudaError_t status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, choose(t, tables), kThreads, 0);
+  *n_blocks = static_cast<uint32_t>(n);
+  return status;
+}
+
+void launch_mfcc_512_sums(const MfccTables &t, const MfccSumsTables &tables, const MfccBatch &batch, uint32_t n_at_once,
                           cudaStream_t stream) {
-  const uint32_t n_groups = (batch.n_lanes + kFrames - 1) / kFrames, n_at_once = kBlocks * n_multiprocessors;
-  const uint32_t n_blocks = n_groups < n_at_once ? n_groups : n_at_once;
-  const bool usual = t.window_samples >= 12 * 2 * kHalf && t.window_samples <= 13 * 2 * kHalf;
-  const Kernel kernel = usual ? choose<12, 13>(tables) : choose<0, 16>(tables);
-  kernel<<<n_blocks, kThreads, 0, stream>>>(t, batch, tables);
+  const uint32_t n_groups = (batch.n_lanes + kFrames - 1) / kFrames, n_blocks = n_groups < n_at_once ? n_groups : n_at_once;
+  choose(t, tables)<<<n_blocks, kThreads, 0, stream>>>(t, batch, tables);
 }
 
 }  // namespace asr::cuda

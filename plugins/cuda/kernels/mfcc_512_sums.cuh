@@ -2,9 +2,9 @@
 // F1 ... F8 of docs/equations.md for frames under many filter banks, for windows of 257 to 512 samples. Double reference:
 // tests/reference/mfcc.cc, tolerance 1e-3 of a cepstrum.
 //
-// A block owns 8 frames, of any jobs; four blocks share a multiprocessor. Half a warp takes a frame from samples to its
-// spectrum (mfcc_512_spectrum.cuh). Then bands are differences of running sums (plugins/common/kernels/mfcc_sums.h): a thread
-// adds up 16 bins of a frame, and writes the sums below each of them to shared memory. There a warp takes a bank for all
+// A block owns 8 frames, of any jobs; four blocks share a multiprocessor of Hopper's. Half a warp takes a frame from samples to
+// its spectrum (mfcc_512_spectrum.cuh). Then bands are differences of running sums (plugins/common/kernels/mfcc_sums.h): a
+// thread adds up 16 bins of a frame, and writes the sums below each of them to shared memory. There a warp takes a bank for all
 // frames. A lane has a frame and a quarter of the bands. It looks up the sums at an edge, and makes the next band and its
 // logarithm; none of this depends on how many bins a band has. Lanes are then permuted so that the logarithms of all quarters
 // are the operand of one product on tensor cores, whose rows are the cepstra. The order of bands in this product is that of the
@@ -57,8 +57,9 @@ __device__ __forceinline__ float binary_logarithm(float v) {
   return result;
 }
 
-// Computes S and T below each bin of the frames from their spectra. Sums of segments are added in the segments' order.
-__device__ __forceinline__ void make_sums(Memory &memory, const double *positions) {
+// Computes S and T below each bin of the frames from their spectra, without bins that no band counts: a constant would be large
+// beside all others. Sums of segments are added in the segments' order.
+__device__ __forceinline__ void make_sums(Memory &memory, const double *positions, uint32_t first_bin) {
   const uint32_t f = threadIdx.x % kFrames, segment = threadIdx.x / kFrames, warp = threadIdx.x / kWarp,
                  lane = threadIdx.x % kWarp;
   float power[kSegment];
@@ -66,6 +67,10 @@ __device__ __forceinline__ void make_sums(Memory &memory, const double *position
   for (uint32_t i = 0; i < kSegment; i += 4) {
     const float4 four = *reinterpret_cast<const float4 *>(&memory.spectra[f][segment * kSegment + i]);
     power[i] = four.x, power[i + 1] = four.y, power[i + 2] = four.z, power[i + 3] = four.w;
+  }
+  if (segment * kSegment < first_bin) {
+#pragma unroll
+    for (uint32_t i = 0; i < kSegment; ++i) power[i] = segment * kSegment + i < first_bin ? 0 : power[i];
   }
   double position[kSegment];
 #pragma unroll
@@ -260,7 +265,7 @@ __device__ __forceinline__ void extract(const MfccTables &t, const MfccBatch &ba
       for (uint32_t line = threadIdx.x / kFrames; line < n_lines; line += kThreads / kFrames)
         prefetch(next_samples + line * 32);
     }
-    make_sums(memory, tables.positions);
+    make_sums(memory, tables.positions, tables.first_bin);
     const uint32_t n_lanes = min(kFrames, batch.n_lanes - group * kFrames);
     for (uint32_t todo = kAll; todo != 0;) {
       const uint32_t leader = __ffs(static_cast<int>(todo)) - 1;

@@ -29,7 +29,7 @@ static_assert(sizeof(MfccOutput) == 16, "as in plugins/common/ocl/kernels/mfcc_t
     t.energy_windowed = o.energy_windowed, t.energy_row = o.energy_row;                                                     \
     t.window = window, t.twiddles = twiddles, t.real_twiddles = real_twiddles;                                              \
     extract<full, rows, STEPS, GAINS != 0>(t, {o.n_lanes, o.n_frames_entries, samples, frames, outputs, cepstra},           \
-                                           {positions, edges, gains, dct, STEPS}, memory);                                  \
+                                           {positions, edges, gains, dct, STEPS, o.first_bin}, memory);                     \
   }
 
 KERNEL(mfcc_512_sums_usual, 12, 13)  // windows of 384 to 416 samples
