@@ -33,6 +33,7 @@ double edge_hz(const FrontEnd &f, uint32_t i, double warp) {
   return std::floor(hz / bin_hz + 0.5) * bin_hz;
 }
 
+// Returns the place of a frequency on the scale on which triangles are linear.
 double position(const FrontEnd &f, double hz) { return f.triangles_in_hz ? hz : hz_to_mel(hz); }
 
 }  // namespace
@@ -55,10 +56,12 @@ double warp_hz(const FrontEnd &f, double hz, double warp) {
 
 double bin_position(const FrontEnd &f, uint32_t bin) { return position(f, bin * f.sample_rate_hz / f.fft_samples); }
 
-MelShape mel_shape(const FrontEnd &f, uint32_t band, double warp) {
+double mel_edge(const FrontEnd &f, uint32_t edge, double warp) { return position(f, edge_hz(f, edge, warp)); }
+
+double mel_top(const FrontEnd &f, uint32_t band, double warp) {
+  if (!f.unit_area) return 1;
   const double left = edge_hz(f, band, warp), right = edge_hz(f, band + 2, warp);
-  return {position(f, left), position(f, edge_hz(f, band + 1, warp)), position(f, right),
-          f.unit_area && right > left ? 2 / (right - left) : 1};
+  return right > left ? 2 / (right - left) : 1;
 }
 
 MelTriangle mel_triangle(const FrontEnd &f, uint32_t band, double warp) {
@@ -67,17 +70,17 @@ MelTriangle mel_triangle(const FrontEnd &f, uint32_t band, double warp) {
     fail(ASR_INVALID_ARGUMENT, "vtln_warp %g: the filter bank from %g to %g Hz is too narrow to be warped; use 1", warp,
          f.low_hz, f.high_hz);
   }
-  const MelShape shape = mel_shape(f, band, warp);
+  const double left_hz = edge_hz(f, band, warp), left = position(f, left_hz), centre = mel_edge(f, band + 1, warp),
+               right = mel_edge(f, band + 2, warp), top = mel_top(f, band, warp);
   MelTriangle triangle;
   // Starts two bins before the left edge, which is safe however the edge was rounded. The Nyquist bin belongs to no band.
-  const double left_bin = edge_hz(f, band, warp) * f.fft_samples / f.sample_rate_hz - 2;
+  const double left_bin = left_hz * f.fft_samples / f.sample_rate_hz - 2;
   for (uint32_t bin = left_bin > 0 ? static_cast<uint32_t>(left_bin) : 0; bin < f.fft_samples / 2; ++bin) {
     const double x = bin_position(f, bin);
-    if (x >= shape.right) break;
-    if (x <= shape.left) continue;
+    if (x >= right) break;
+    if (x <= left) continue;
     if (triangle.weights.empty()) triangle.first_bin = bin;
-    triangle.weights.push_back(shape.top * (x <= shape.centre ? (x - shape.left) / (shape.centre - shape.left)
-                                                              : (shape.right - x) / (shape.right - shape.centre)));
+    triangle.weights.push_back(top * (x <= centre ? (x - left) / (centre - left) : (right - x) / (right - centre)));
   }
   return triangle;
 }

@@ -26,12 +26,11 @@ struct MelTriangle {
 };
 MelTriangle mel_triangle(const FrontEnd &front_end, uint32_t band, double warp);
 
-// MelShape is where a triangle lies: its edges on the scale on which it is linear, and the weight of its top.
-struct MelShape {
-  double left, centre, right, top;
-};
-MelShape mel_shape(const FrontEnd &front_end, uint32_t band, double warp);
-double bin_position(const FrontEnd &front_end, uint32_t bin);  // on the same scale
+// The parts of the triangles of all bands. Edge i of a bank's n_mel + 2, and a bin of the spectrum, on the scale on which
+// triangles are linear; the weight of a band's top.
+double mel_edge(const FrontEnd &front_end, uint32_t edge, double warp);
+double bin_position(const FrontEnd &front_end, uint32_t bin);
+double mel_top(const FrontEnd &front_end, uint32_t band, double warp);
 
 // Returns the equal-loudness weight q of a band for PLP, at its warped centre (F11).
 double equal_loudness(const FrontEnd &front_end, uint32_t band, double warp);

@@ -109,12 +109,8 @@ FeatureTables &FeatureTables::for_many_banks() {
   if (view_.triangles != nullptr) return *this;
   for (uint32_t bin = 0; bin < f.fft_samples / 2; ++bin) positions_.push_back(bin_position(f, bin));
   for (double warp : warps_) {
-    for (uint32_t band = 0; band < f.n_mel; ++band) {
-      const MelShape shape = mel_shape(f, band, warp);
-      edges_.push_back(shape.left);
-      gains_.push_back(static_cast<float>(shape.top));
-      if (band + 1 == f.n_mel) edges_.insert(edges_.end(), {shape.centre, shape.right});
-    }
+    for (uint32_t edge = 0; edge < f.n_mel + 2; ++edge) edges_.push_back(mel_edge(f, edge, warp));
+    for (uint32_t band = 0; band < f.n_mel; ++band) gains_.push_back(static_cast<float>(mel_top(f, band, warp)));
   }
   triangles_ = {positions_.data(), edges_.data(), gains_.data()};
   view_.triangles = &triangles_;

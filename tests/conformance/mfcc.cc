@@ -22,17 +22,7 @@ TEST_P(MfccTest, ConventionsOfSphinxKaldiAndHtk) {
 }
 
 TEST_P(MfccTest, EveryStep) {
-  FrontEnd f = kaldi_front_end();
-  f.dc_removal = ASR_DC_AFTER_PREEMPHASIS, f.preemphasis_in_frame = false;
-  compare(f, 5, 1);
-  f.dc_removal = ASR_DC_BEFORE_PREEMPHASIS;
-  compare(f, 5, 1);
-  f.energy_windowed = true, f.c0_last = true;
-  compare(f, 5, 1);
-  f.dc_removal = ASR_DC_KEEP, f.magnitude = true, f.use_energy = false, f.window = WindowShape::kHann;
-  compare(f, 5, 1);
-  f.log_add = 1, f.log_floor = 0, f.window = WindowShape::kRectangular, f.preemphasis = 0;
-  compare(f, 5, 1);
+  for (const FrontEnd &f : front_ends_of_every_step()) compare(f, 5, 1);
 }
 
 // HTK's _E_0: a row of the transform for c0, and one of the energy's own.

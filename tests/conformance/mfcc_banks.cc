@@ -28,15 +28,7 @@ TEST_P(MfccBanksTest, ConventionsOfSphinxKaldiAndHtk) {
 }
 
 TEST_P(MfccBanksTest, EveryStep) {
-  FrontEnd f = kaldi_front_end();
-  f.dc_removal = ASR_DC_AFTER_PREEMPHASIS, f.preemphasis_in_frame = false;
-  compare_banks(f, 5);
-  f.energy_windowed = true, f.c0_last = true;
-  compare_banks(f, 5);
-  f.dc_removal = ASR_DC_KEEP, f.magnitude = true, f.use_energy = false, f.window = WindowShape::kHann;
-  compare_banks(f, 5);
-  f.log_add = 1, f.log_floor = 0, f.window = WindowShape::kRectangular, f.preemphasis = 0;
-  compare_banks(f, 5);
+  for (const FrontEnd &f : front_ends_of_every_step()) compare_banks(f, 5);
 }
 
 // Numbers of bands and cepstra that fill the quarters of a bank or not, and triangles of other heights. OpenCL compiles for

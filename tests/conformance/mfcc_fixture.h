@@ -35,6 +35,23 @@ inline FrontEnd sized(FrontEnd f, uint32_t window, uint32_t shift, uint32_t fft,
   return f;
 }
 
+// Front ends that differ in the steps before the filter bank and in the logarithm.
+inline std::vector<FrontEnd> front_ends_of_every_step() {
+  std::vector<FrontEnd> front_ends;
+  FrontEnd f = kaldi_front_end();
+  f.dc_removal = ASR_DC_AFTER_PREEMPHASIS, f.preemphasis_in_frame = false;
+  front_ends.push_back(f);
+  f.dc_removal = ASR_DC_BEFORE_PREEMPHASIS;
+  front_ends.push_back(f);
+  f.energy_windowed = true, f.c0_last = true;
+  front_ends.push_back(f);
+  f.dc_removal = ASR_DC_KEEP, f.magnitude = true, f.use_energy = false, f.window = WindowShape::kHann;
+  front_ends.push_back(f);
+  f.log_add = 1, f.log_floor = 0, f.window = WindowShape::kRectangular, f.preemphasis = 0;
+  front_ends.push_back(f);
+  return front_ends;
+}
+
 class MfccTest : public BackendTest {
  protected:
   struct Loaded {
