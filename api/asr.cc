@@ -150,7 +150,7 @@ const char *asr_last_error(void) { return asr::api::last_error().text; }
 const char *asr_version(void) {
 #define ASR_TEXT(number) ASR_TEXT_OF(number)
 #define ASR_TEXT_OF(number) #number
-  return ASR_TEXT(ASR_VERSION_MAJOR) "." ASR_TEXT(ASR_VERSION_MINOR) "." ASR_TEXT(ASR_VERSION_PATCH);
+  return ASR_TEXT(ASR_VERSION_MAJOR) "." ASR_TEXT(ASR_VERSION_MINOR) "." ASR_TEXT(ASR_VERSION_PATCH) ASR_VERSION_SUFFIX;
 #undef ASR_TEXT_OF
 #undef ASR_TEXT
 }

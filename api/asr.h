@@ -94,8 +94,9 @@ extern "C" {
 /* The ABI number is the N of libsenone.so.N: programs built for N run with every later library of the same N. */
 #define ASR_ABI 0
 #define ASR_VERSION_MAJOR 0
-#define ASR_VERSION_MINOR 2
+#define ASR_VERSION_MINOR 3
 #define ASR_VERSION_PATCH 0
+#define ASR_VERSION_SUFFIX "-dev" /* "" in a release */
 
 /* ---- status ------------------------------------------------------------------------------------------------------- */
 
@@ -123,7 +124,7 @@ ASR_API const char *asr_status_text(asr_status status);
 /* Returns one sentence about this thread's last failed call; "" if none failed. Valid until this thread's next call. */
 ASR_API const char *asr_last_error(void);
 
-/* Returns the version of the loaded library, for example "0.2.0". Static. */
+/* Returns the version of the loaded library, for example "0.2.0", or "0.3.0-dev" between releases. Static. */
 ASR_API const char *asr_version(void);
 
 /* ---- log ---------------------------------------------------------------------------------------------------------- */

@@ -31,7 +31,8 @@ macro(senone_add_package component name description)
   set(CPACK_DEBIAN_${upper}_PACKAGE_RECOMMENDS ${PACKAGE_RECOMMENDS})
 endmacro()
 
-set(same_version "libsenone${SENONE_ABI} (= ${PROJECT_VERSION})")
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION}~dev)  # sorts before the release; a release takes the suffix away
+set(same_version "libsenone${SENONE_ABI} (= ${CPACK_PACKAGE_VERSION})")
 senone_add_package(library libsenone${SENONE_ABI} "The library with its CPU back end.")
 senone_add_package(development libsenone-dev "For building programs: headers for C and C++, the static
 library, files for pkg-config and CMake, documentation and samples."
@@ -42,7 +43,7 @@ if(SENONE_BUILD_LIBRARY)
   senone_add_package(build ${build_package} "The library that compiles grammars in a program.")
   senone_add_package(build_development libsenone-build-dev "For building programs that compile grammars: headers for C and
 C++, the static library (which needs libfst-dev), files for pkg-config and CMake."
-                     SECTION libdevel DEPENDS "${build_package} (= ${PROJECT_VERSION}), libsenone-dev (= ${PROJECT_VERSION})")
+                     SECTION libdevel DEPENDS "${build_package} (= ${CPACK_PACKAGE_VERSION}), libsenone-dev (= ${CPACK_PACKAGE_VERSION})")
   set(CPACK_DEBIAN_BUILD_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
   set(CPACK_DEBIAN_BUILD_DEVELOPMENT_PACKAGE_SUGGESTS libfst-dev)
 endif()

@@ -14,8 +14,8 @@ namespace {
 TEST(Header, WorksFromC) { EXPECT_EQ(header_from_c(), 0); }
 
 TEST(Header, VersionsAgree) {
-  const std::string version =
-      std::to_string(ASR_VERSION_MAJOR) + "." + std::to_string(ASR_VERSION_MINOR) + "." + std::to_string(ASR_VERSION_PATCH);
+  const std::string version = std::to_string(ASR_VERSION_MAJOR) + "." + std::to_string(ASR_VERSION_MINOR) + "." +
+                              std::to_string(ASR_VERSION_PATCH) + ASR_VERSION_SUFFIX;
   EXPECT_EQ(asr_version(), version);
 }
 

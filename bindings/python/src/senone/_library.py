@@ -265,5 +265,5 @@ def text(value: bytes | None) -> str:
 
 
 def version() -> str:
-    """Returns the version of the loaded library, such as "0.2.0"."""
+    """Returns the version of the loaded library, such as "0.2.0", or "0.3.0-dev" between releases."""
     return text(lib.asr_version())
