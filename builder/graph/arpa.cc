@@ -15,6 +15,7 @@ namespace asr {
 namespace {
 
 constexpr double kLn10 = 2.302585092994046;
+constexpr double kMaxRounding = 1e-4;  // by which the logarithm of probability 1 may be above 0 in a rounded file
 
 class ArpaReader {
  public:
@@ -84,6 +85,10 @@ class ArpaReader {
     const auto parsed = std::from_chars(field.data(), field.data() + field.size(), log10);
     if (parsed.ec != std::errc() || parsed.ptr != field.data() + field.size() || !std::isfinite(log10)) {
       bad("'" + std::string(field) + "' is not a number");
+    }
+    if (is_probability && log10 > kMaxRounding) {
+      fail(ASR_BAD_FILE, "%s: line %zu: %.*s is the logarithm of a probability above 1; correct the model, or make it anew",
+           source_.c_str(), line_number_, static_cast<int>(field.size()), field.data());
     }
     if (std::abs(log10) > kMostLogProbability) bad("'" + std::string(field) + "' is beyond a logarithm's limit of 1e10");
     return static_cast<float>(-kLn10 * (is_probability ? std::min(log10, 0.0) : log10));

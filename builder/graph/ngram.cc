@@ -58,6 +58,17 @@ double word_cost(const NgramModel &model, NgramPlace history, uint32_t word) {
   }
 }
 
+bool predicts_end(const NgramModel &model) {
+  constexpr float kImpossible = 90 * 2.302585f;  // cost; models write log10 P = -99 for 0
+  const uint32_t end = model.find_word("</s>");
+  for (const NgramLevel &level : model.levels) {
+    for (size_t i = 0; i < level.size(); ++i) {
+      if (level.word[i] == end && level.cost[i] < kImpossible) return true;
+    }
+  }
+  return false;
+}
+
 NgramBuilder::NgramBuilder(std::vector<std::string> words, size_t order, std::string source)
     : words_(std::move(words)), rows_(order), source_(std::move(source)) {
   if (order > kMostNgramOrder) {

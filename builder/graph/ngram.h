@@ -46,6 +46,10 @@ NgramPlace back_off(const NgramModel &model, NgramPlace ngram);
 // Returns -ln p(word | history) by the rule above.
 double word_cost(const NgramModel &model, NgramPlace history, uint32_t word);
 
+// Returns whether some history makes the end of a sentence possible. Log-probabilities of -90 and less stand for 0. A model
+// without such a history was made for reversed sentences, or without </s>.
+bool predicts_end(const NgramModel &model);
+
 // NgramBuilder collects n-grams in any order. finish() sorts them and adds missing histories, with the cost that backing off
 // gives and no back-off cost of their own. Repeated n-grams are an error naming `source`.
 class NgramBuilder {

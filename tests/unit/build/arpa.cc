@@ -50,6 +50,29 @@ TEST(Arpa, CostsAndBackoffs) {
   EXPECT_NEAR(word_cost(model, after_a, end), 0.4 * kLn10, 1e-5);
 }
 
+TEST(Arpa, ProbabilitiesAboveOneAreRefused) {
+  for (const char *const log10 : {"0.3", "+0.001", "2", "1e9"}) {
+    const std::string said = message(with("-0.4 a </s>", std::string(log10) + " a </s>"));
+    EXPECT_NE(said.find("lm.arpa: line 16: " + std::string(log10[0] == '+' ? log10 + 1 : log10) +
+                        " is the logarithm of a probability above 1"),
+              std::string::npos)
+        << said;
+  }
+  for (const char *const rounded : {"0", "0.0", "1e-5", "-0.0"}) {
+    EXPECT_EQ(message(with("-0.4 a </s>", std::string(rounded) + " a </s>")), "no error") << rounded;
+  }
+  EXPECT_EQ(message(with("-0.5\ta\t-0.25", "-0.5\ta\t0.25")), "no error");  // back-off weights may be above 1
+}
+
+TEST(Arpa, ModelsOfReversedSentencesNeverPredictTheEnd) {
+  EXPECT_TRUE(predicts_end(parse_arpa(kModel, "lm.arpa")));
+  EXPECT_TRUE(predicts_end(parse_arpa(with("-1.0 </s>", "-99 </s>"), "lm.arpa")));  // a bigram does
+  const std::string reversed =
+      "\\data\\\nngram 1=3\nngram 2=2\n\n\\1-grams:\n-1.0 <s>\n-99 </s> -0.5\n-0.5 a -0.25\n\n"
+      "\\2-grams:\n-0.2 </s> a\n-0.3 a <s>\n\n\\end\\\n";
+  EXPECT_FALSE(predicts_end(parse_arpa(reversed, "lm.arpa")));
+}
+
 TEST(Arpa, HistoriesNotListedAreAdded) {
   const NgramModel model = parse_arpa(with("-0.1 <s> a b", "-0.1 a a b"), "lm.arpa");
   const uint32_t a = model.find_word("a"), b = model.find_word("b");
@@ -59,8 +82,8 @@ TEST(Arpa, HistoriesNotListedAreAdded) {
   EXPECT_NEAR(word_cost(model, {1, a_a}, b), 0.1 * kLn10, 1e-5);
 }
 
-TEST(Arpa, WindowsLinesAndPositiveLogarithms) {
-  std::string text = with("-0.3 a b", "0.3 a b");
+TEST(Arpa, WindowsLinesAndRoundedLogarithms) {
+  std::string text = with("-0.3 a b", "0.00001 a b");
   for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.replace(at, 1, "\r\n");
   const NgramModel model = parse_arpa(text, "lm.arpa");
   EXPECT_EQ(word_cost(model, {0, model.find_word("a")}, model.find_word("b")), 0);
