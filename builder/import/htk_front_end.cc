@@ -65,10 +65,36 @@ class Config {
     if (found != values_.end()) values_.emplace(to, take(found));
   }
 
+  // Refuses settings that change the features in ways that this front end does not have, unless they are at HTK's defaults.
+  void refuse_unsupported() {
+    for (const char *const key : {"SIMPLEDIFFS", "DOUBLEFFT", "V1COMPAT"}) {
+      if (flag(key, false)) refuse(key, "T");
+    }
+    if (number("WARPFREQ", 1, 0, 100) != 1) refuse("WARPFREQ", "other than 1");
+    for (const char *const key : {"MATTRANFN", "CMEANDIR", "VARSCALEDIR", "VARSCALEFN"}) {
+      if (values_.count(key) != 0) refuse(key, "set");
+    }
+  }
+
+  // Refuses a TARGETKIND that the model's features cannot be made from. The model may have more qualifiers, as HTK adds
+  // differences when it reads features.
+  void check_kind(uint16_t kind) {
+    const auto found = values_.find("TARGETKIND");
+    if (found == values_.end()) return;
+    const std::string text = take(found);
+    constexpr uint16_t kOfFiles = 02000 | 010000;  // _C and _K: how files are stored
+    uint16_t target = 0;
+    const bool is_known = htk::parse_kind(text, &target);
+    target = static_cast<uint16_t>(target & ~kOfFiles);
+    const bool is_base = (target & htk::kBaseMask) == (kind & htk::kBaseMask);
+    if (is_known && is_base && (target & ~htk::kBaseMask & ~kind) == 0) return;
+    fail(ASR_BAD_FILE, "%s: TARGETKIND is %s, but the model has features of another kind; give its own configuration",
+         path_.c_str(), text.c_str());
+  }
+
   void note_unused(std::vector<std::string> &notes) const {
     for (const auto &[key, value] : values_) {
-      if (key != "SOURCEKIND" && key != "SOURCEFORMAT" && key != "TARGETKIND" && key != "SAVECOMPRESSED" &&
-          key != "SAVEWITHCRC") {
+      if (key != "SOURCEKIND" && key != "SOURCEFORMAT" && key != "SAVECOMPRESSED" && key != "SAVEWITHCRC") {
         notes.push_back(path_ + ": " + key + " is not used");
       }
     }
@@ -77,6 +103,11 @@ class Config {
  private:
   std::string path_;
   std::map<std::string, std::string> values_;
+
+  [[noreturn]] void refuse(const char *key, const char *value) const {
+    fail(ASR_UNSUPPORTED, "%s: %s is %s, which changes the features in a way that is not supported; give --features-only",
+         path_.c_str(), key, value);
+  }
 
   std::string take(std::map<std::string, std::string>::iterator found) {
     std::string text = found->second;
@@ -191,6 +222,8 @@ void read_energy(Config &config, const HtkOptions &options, FrontEnd &f, std::ve
 FrontEnd htk_front_end_of(uint16_t kind, uint32_t n_dims, const HtkOptions &options, std::vector<std::string> &notes) {
   FrontEnd f = htk_front_end();
   Config config(options.config);
+  config.refuse_unsupported();
+  config.check_kind(kind);
   const double rate_units = config.number("SOURCERATE", 1 / (kUnitS * options.sample_rate_hz), 10, 10000);
   f.sample_rate_hz = std::round(1 / (kUnitS * rate_units));
   f.shift_samples =

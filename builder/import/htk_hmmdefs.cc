@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads HTK's text form of HMMs and their macros: ~o options, ~h HMMs, ~s states, ~m mixtures, ~u means, ~v variances, ~t
-// transition matrices, ~w stream weights. A macro's name may replace its content anywhere.
+// transition matrices, ~w stream weights. A macro's name may replace its content anywhere. Regression classes for adaptation
+// (~r and ~b) are skipped, because recognition has no use for them.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 
@@ -18,8 +20,10 @@ namespace asr::htk {
 namespace {
 
 constexpr uint32_t kMostMatrixStates = kMostHmmStates + 2;  // an entry and an exit
+constexpr double kMaxSumError = 0.01;                       // of probabilities that were written with few digits
 
-// Splits the file into words: "<KEYWORD>" in upper case, "~x", names without their quotes, numbers.
+// Splits the file into words: "<KEYWORD>" in upper case, "~x", names without their quotes and escapes, numbers. HTK quotes with
+// " or '; a backslash stands before three octal digits of a byte, or before a character that is taken as it is.
 class Tokens {
  public:
   Tokens(std::string_view text, std::string source) : text_(text), source_(std::move(source)) {}
@@ -42,6 +46,9 @@ class Tokens {
     if (!skip(wanted)) fail_here(format("has \"%s\" where %s must be", peek().substr(0, 40).c_str(), wanted));
   }
   bool at_end() { return peek().empty() && !quoted_; }
+  void skip_to_macro() {
+    while (!at_end() && (quoted_ || token_[0] != '~')) peeked_ = false;
+  }
 
   double number(const char *what) {
     const std::string word = next(what);
@@ -79,7 +86,7 @@ class Tokens {
   bool peeked_ = false, quoted_ = false;
 
   void read() {
-    constexpr std::string_view kBlanks = " \t\r\n\f\v";
+    constexpr std::string_view kBlanks = " \t\r\n\f\v", kEndsOfWords = " \t\r\n\f\v<";
     peeked_ = true;
     quoted_ = false;
     token_.clear();
@@ -87,22 +94,37 @@ class Tokens {
     if (at_ == text_.size()) return;
     const char first = text_[at_];
     if (first == ':') fail_here("is in HTK's binary form; write it as text with HHEd");
-    if (first == '<' || first == '"') {
-      const size_t end = text_.find(first == '<' ? '>' : '"', at_ + 1);
-      if (end == std::string_view::npos) fail_here("has a < or \" without its end");
-      quoted_ = first == '"';
-      token_ = quoted_ ? text_.substr(at_ + 1, end - at_ - 1) : text_.substr(at_, end + 1 - at_);
+    if (first == '<') {
+      const size_t end = text_.find('>', at_ + 1);
+      if (end == std::string_view::npos) fail_here("has a < without its end");
+      token_ = text_.substr(at_, end + 1 - at_);
       at_ = end + 1;
-      if (!quoted_) {
-        std::transform(token_.begin(), token_.end(), token_.begin(),
-                       [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-      }
-      return;
+      std::transform(token_.begin(), token_.end(), token_.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    } else if (first == '~') {
+      token_ = text_.substr(at_, 2);
+      at_ = std::min(at_ + 2, text_.size());
+    } else if (first == '"' || first == '\'') {
+      quoted_ = true;
+      ++at_;
+      while (at_ < text_.size() && text_[at_] != first) token_ += read_character();
+      if (at_ == text_.size()) fail_here(format("has a %c without its end", first));
+      ++at_;
+    } else {
+      while (at_ < text_.size() && kEndsOfWords.find(text_[at_]) == std::string_view::npos) token_ += read_character();
     }
-    const size_t end =
-        first == '~' ? std::min(at_ + 2, text_.size()) : std::min(text_.find_first_of(" \t\r\n\f\v<", at_), text_.size());
-    token_ = text_.substr(at_, end - at_);
-    at_ = end;
+  }
+
+  char read_character() {
+    if (text_[at_] != '\\' || at_ + 1 == text_.size()) return text_[at_++];
+    ++at_;
+    constexpr size_t kOctalDigits = 3;
+    const std::string_view digits = text_.substr(at_, kOctalDigits);
+    unsigned byte = 0;
+    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 8);
+    if (error != std::errc() || stop != digits.data() + kOctalDigits || byte > 0xff) return text_[at_++];
+    at_ += kOctalDigits;
+    return static_cast<char>(byte);
   }
 };
 
@@ -153,6 +175,9 @@ class Parser {
         stream_weights();
         weights_.insert(name);
         return;
+      case 'r':
+      case 'b':
+        return t_->skip_to_macro();
       default:
         t_->fail_here("has the macro " + kind + ", which cannot be imported");
     }
@@ -292,6 +317,10 @@ class Parser {
     for (const Mixture &mixture : streams) {
       if (mixture.densities.empty())
         t_->fail_here("has a state that lacks the mixtures of a stream (tied mixtures, <TMIX>, cannot be imported)");
+      double sum = 0;
+      for (const float log_weight : mixture.log_weights) sum += std::exp(double{log_weight});
+      if (std::abs(sum - 1) > kMaxSumError)
+        t_->fail_here(format("the weights of a state add up to %g, not 1; the file is damaged", sum));
     }
     set_.states.push_back({std::move(streams)});
     return static_cast<uint32_t>(set_.states.size() - 1);
@@ -307,9 +336,19 @@ class Parser {
       matrix.probs.push_back(t_->number("transition probability"));
       if (!(matrix.probs.back() >= 0 && matrix.probs.back() <= 1.001))
         t_->fail_here("has a transition probability outside 0 ... 1");
+      if ((i + 1) % matrix.n == 0) check_row(matrix);
     }
     set_.transitions.push_back(std::move(matrix));
     return static_cast<uint32_t>(set_.transitions.size() - 1);
+  }
+
+  // Checks the last row: probabilities of the transitions from a state add up to 1, and nothing leads out of the exit.
+  void check_row(const TransitionMatrix &matrix) {
+    const size_t row = matrix.probs.size() / matrix.n;
+    const double sum = std::accumulate(matrix.probs.end() - matrix.n, matrix.probs.end(), 0.0);
+    const double right = row == matrix.n ? 0 : 1;
+    if (std::abs(sum - right) > kMaxSumError)
+      t_->fail_here(format("row %zu of a transition matrix adds up to %g, not %g; the file is damaged", row, sum, right));
   }
 
   void hmm(const std::string &name) {

@@ -85,6 +85,74 @@ TEST_F(HtkText, FullCovariancesAreTransposedTriangles) {
   EXPECT_EQ(make_acoustic_model(set, path_).precisions, (std::vector<float>{10, 1, 11, 2, 3, 12}));
 }
 
+TEST_F(HtkText, NamesAreQuotedAsHtkQuotes) {
+  const auto name_of = [&](const std::string &written) {
+    return read("~o <VECSIZE> 1 <USER>\n~h " + written +
+                " <BEGINHMM> <NUMSTATES> 3 <STATE> 2 <MEAN> 1 0 <VARIANCE> 1 1\n"
+                "<TRANSP> 3 0 1 0 0 0.5 0.5 0 0 0 <ENDHMM>")
+        .hmms[0]
+        .name;
+  };
+  EXPECT_EQ(name_of(R"("\303\244")"), "\xc3\xa4");
+  EXPECT_EQ(name_of(R"(\303\244)"), "\xc3\xa4");
+  EXPECT_EQ(name_of(R"("b\"x")"), "b\"x");
+  EXPECT_EQ(name_of(R"('b"x')"), "b\"x");
+  EXPECT_EQ(name_of(R"('it\'s')"), "it's");
+  EXPECT_EQ(name_of(R"("a\\b")"), "a\\b");
+  EXPECT_EQ(name_of(R"("\1234")"), "S4");
+  EXPECT_EQ(name_of(R"("\12x")"), "12x");
+  EXPECT_EQ(name_of(R"("\777")"), "777");
+  EXPECT_EQ(name_of("it's"), "it's");
+  test::expect_error([&] { name_of("\"b\\\""); }, ASR_BAD_FILE, "without its end");
+}
+
+TEST_F(HtkText, RegressionClassesAreSkipped) {
+  const std::string base = test::kSmallHmmdefs;
+  for (const char *const classes :
+       {"~r \"ST_sil_2_1\"\n", "~r \"tree\" <REGTREE> 2 ~b \"base\" <NODE> 1 2 2 3 <TNODE> 2 1 1\n",
+        "~b 'global' <MMFIDMASK> * <PARAMETERS> MIXBASE <NUMCLASSES> 1 <CLASS> 1 {*.state[2-4]}\n"}) {
+    EXPECT_EQ(read(base + classes).hmms.size(), 4u) << classes;
+    EXPECT_EQ(read(classes + base).hmms.size(), 4u) << classes;
+  }
+}
+
+TEST_F(HtkText, ProbabilitiesAddUpToOne) {
+  const auto replaced = [](const std::string &from, const std::string &to) {
+    std::string text = test::kSmallHmmdefs;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  read(replaced("0 0.5 0.25 0.25", "0 0.5 0.25 0.251"));
+  test::expect_error([&] { read(replaced("0 0.5 0.25 0.25", "0 0.9 0.25 0.25")); }, ASR_BAD_FILE,
+                     "hmmdefs:7: row 2 of a transition matrix adds up to 1.4, not 1");
+  test::expect_error([&] { read(replaced("0 0.5 0.25 0.25", "0 0 0 0")); }, ASR_BAD_FILE, "row 2 of a transition matrix");
+  test::expect_error([&] { read(replaced(" 0 0 0 0\n", " 0 0 0 1\n")); }, ASR_BAD_FILE, "row 4 of a transition matrix");
+  test::expect_error([&] { read(replaced("<MIXTURE> 2 0.5", "<MIXTURE> 2 0.25")); }, ASR_BAD_FILE,
+                     "the weights of a state add up to 0.75, not 1");
+}
+
+TEST_F(HtkText, SettingsThatChangeFeaturesAreDoneOrRefused) {
+  HtkOptions options;
+  options.models = {path_};
+  options.config = scratch_ / "config";
+  std::vector<std::string> notes;
+  const auto import = [&](const std::string &config) {
+    test::spill(options.config, config);
+    htk_front_end_of(kMfcc | kC0 | kDelta | kAcceleration | kZeroMean, 39, options, notes);
+  };
+  for (const char *const refused : {"SIMPLEDIFFS = T", "HCOPY: SIMPLEDIFFS = TRUE", "WARPFREQ = 1.1", "DOUBLEFFT = T",
+                                    "V1COMPAT = T", "MATTRANFN = lda.mat", "CMEANDIR = means"}) {
+    test::expect_error([&] { import(refused); }, ASR_UNSUPPORTED, "changes the features");
+  }
+  for (const char *const refused :
+       {"TARGETKIND = PLP_0", "TARGETKIND = MFCC_E", "TARGETKIND = MFCC_0_D_A_T", "TARGETKIND = NONSENSE"}) {
+    test::expect_error([&] { import(refused); }, ASR_BAD_FILE, "TARGETKIND");
+  }
+  for (const char *const taken : {"SIMPLEDIFFS = F", "WARPFREQ = 1.0", "TARGETKIND = MFCC_0_D_A_Z", "TARGETKIND = MFCC_0",
+                                  "TARGETKIND = MFCC_0_D_A_Z_C_K", "DOUBLEFFT = F\nV1COMPAT = FALSE"}) {
+    import(taken);
+  }
+}
+
 TEST_F(HtkText, ErrorsNameTheLine) {
   const auto replaced = [](const std::string &from, const std::string &to) {
     std::string text = test::kSmallHmmdefs;
@@ -171,6 +239,7 @@ TEST_F(HtkText, PlpAndEnergyBesideC0) {
   EXPECT_EQ(both.n_ceps, 14u);
   EXPECT_FALSE(both.magnitude);
   EXPECT_TRUE(both.use_energy && both.energy_beside_c0 && both.c0_last);
+  config("COMPRESSFACT = 0.3\nENORMALISE = F\n");
   const FrontEnd mfcc = from(kMfcc | kC0 | kEnergy, 14);
   EXPECT_EQ(mfcc.lpc_order, 0u);
   EXPECT_TRUE(mfcc.energy_beside_c0);
