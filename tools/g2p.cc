@@ -160,10 +160,21 @@ void print_word(const G2pModel &model, const std::string &word, const G2pArgumen
   }
 }
 
+// Every word is tried; those without a pronunciation are named, and counted at the end.
 void pronounce_words(const G2pArguments &arguments) {
   const G2pModel model = read_g2p_model(arguments.model);
   const LetterCase letter_case = letter_case_named(arguments.letter_case);
-  const auto print = [&](const std::string &word) { print_word(model, fold_case(word, letter_case), arguments); };
+  size_t n_words = 0, n_failed = 0;
+  const auto print = [&](const std::string &word) {
+    ++n_words;
+    try {
+      print_word(model, fold_case(word, letter_case), arguments);
+    } catch (const Error &error) {
+      if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_IO) throw;
+      ++n_failed;
+      fprintf(stderr, "senone: %s\n", error.what());
+    }
+  };
   for (const std::string &word : arguments.words) {
     if (word != "-") {
       print(word);
@@ -171,6 +182,8 @@ void pronounce_words(const G2pArguments &arguments) {
     }
     for (std::string line; std::cin >> line;) print(line);
   }
+  if (n_failed > 0)
+    fail(ASR_UNSUPPORTED, "g2p: %zu of %zu words got no pronunciation; see the messages above", n_failed, n_words);
 }
 
 void run_g2p(const G2pArguments &arguments) {

@@ -79,6 +79,12 @@ Grammar read_grammar(const GraphArguments &arguments, const Vocabulary &vocabula
   }
   progress(-1, "reading the language model");
   NgramModel model = read_language_model(arguments.lm);
+  if (!predicts_end(model)) {
+    fprintf(stderr,
+            "senone: warning: %s: no n-gram makes </s> likely, so sentences never end; a model of reversed sentences "
+            "(right-to-left) is like that: give one that was made of sentences in their order\n",
+            arguments.lm.c_str());
+  }
   fold_case(&model.words, letter_case, arguments.lm);
   if (arguments.prune > 0) {
     progress(-1, "pruning the language model");
@@ -124,8 +130,9 @@ void write(const GraphArguments &arguments, Bundle bundle, const GraphData &grap
   }
 }
 
-// Prints the number of words, `what` about them, and the first of them.
+// Prints the number of words, `what` about them, and the first of them; nothing without words.
 void print_words(const std::vector<std::string> &words, const char *what) {
+  if (words.empty()) return;
   constexpr size_t kMostListed = 10;
   const size_t n = words.size();
   std::string list;
@@ -168,10 +175,11 @@ void run_graph(const GraphArguments &arguments) {
   if (!arguments.hclg.empty()) return import_graph(arguments, bundle, set, start_s);
   check_contexts(bundle, set);
   size_t n_left_out = 0, n_words = 0;
+  std::string left_out;
   GraphSizes sizes{};
   GraphData graph;
   std::optional<GuessedWords> guessed;
-  std::vector<std::string> dropped;
+  std::vector<std::string> dropped, unpronounced, unusable;
   if (!arguments.g2p.empty()) {
     guessed.emplace(std::make_shared<G2pModel>(read_g2p_model(arguments.g2p)), set, arguments.g2p_variants);
   }
@@ -179,6 +187,7 @@ void run_graph(const GraphArguments &arguments) {
     Progress progress("graph");
     const BuildProgress report = [&](double fraction, const std::string &what) { progress.update(fraction, what); };
     Lexicon lexicon = read_sphinx_lexicon(arguments.lexicon, set, &n_left_out);
+    if (n_left_out > 0) left_out = list_left_out(lexicon, n_left_out, arguments.lexicon);
     Vocabulary vocabulary;
     vocabulary.pronounced = [&](const std::string &word) {
       return lexicon.contains(word) || (guessed && guessed->pronounces(word));
@@ -186,7 +195,12 @@ void run_graph(const GraphArguments &arguments) {
     vocabulary.dictionary = arguments.lexicon;
     vocabulary.drop_unknown = arguments.drop_unknown;
     vocabulary.dropped = &dropped;
+    vocabulary.why_left_out = [&](const std::string &word) {
+      const auto left_out = lexicon.left_out.find(word);
+      return left_out == lexicon.left_out.end() ? "" : left_out->second.why();
+    };
     const Grammar grammar = read_grammar(arguments, vocabulary, report);
+    for (const std::string &word : dropped) (lexicon.left_out.count(word) > 0 ? unusable : unpronounced).push_back(word);
     if (guessed) add_words(&lexicon, guessed->words(), arguments.g2p);
     GraphOptions options = arguments.options;
     options.filler_phones = filler_phones(bundle, set);
@@ -195,12 +209,10 @@ void run_graph(const GraphArguments &arguments) {
     progress.update(-1, "writing the graph");
     write(arguments, bundle, graph, {grammar.words, grammar.labels}, set);
   }
-  if (n_left_out > 0) {
-    printf("%zu pronunciations of %s have phones that the model lacks and were left out\n", n_left_out,
-           arguments.lexicon.c_str());
-  }
+  if (n_left_out > 0) printf("%s\n", left_out.c_str());
   if (guessed) print_guessed(*guessed);
-  if (!dropped.empty()) print_words(dropped, "have no pronunciation and were left out");
+  print_words(unpronounced, "have no pronunciation and were left out");
+  print_words(unusable, "have no pronunciation that the model has the phones of, and were left out");
   printf("grammar   %10" PRIu64 " states %10" PRIu64 " arcs, %zu words\n", sizes.grammar_states, sizes.grammar_arcs, n_words);
   printf("lexical   %10" PRIu64 " states %10" PRIu64 " arcs\n", sizes.lexical_states, sizes.lexical_arcs);
   printf("expanded  %10" PRIu64 " states %10" PRIu64 " arcs\n", sizes.expanded_states, sizes.expanded_arcs);

@@ -113,8 +113,7 @@ class TrainingData {
     if (found->second.empty()) {
       leave_out(utterance.id, transcripts_path_ + " has no words for it; write what was said");
     } else if (!unknown.empty()) {
-      leave_out(utterance.id,
-                "'" + unknown + "' has no pronunciation; add it to " + lexicon_path_ + ", or correct the transcript");
+      leave_out(utterance.id, graphs_.why_unknown(unknown) + "; add one to " + lexicon_path_ + ", or correct the transcript");
     } else {
       return &found->second;
     }
@@ -275,8 +274,7 @@ void run_train_em(const TrainEmArguments &arguments) {
     write_bundle(arguments, bundle, model, &directory);
   }
   if (n_left_out > 0) {
-    fprintf(stderr, "senone: warning: %zu pronunciations of %s have phones that the model lacks and were left out\n",
-            n_left_out, arguments.lexicon.c_str());
+    fprintf(stderr, "senone: warning: %s\n", list_left_out(graphs.lexicon(), n_left_out, arguments.lexicon).c_str());
   }
   print_left_out(data.left_out(), n_all);
   if (data.n_unheard() > 0) {

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <sstream>
 
+#include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/model/bundle.h"
 #include "tools/audio_file.h"
@@ -79,15 +81,23 @@ void UtteranceSource::check_id(const std::string &id) const {
   }
 }
 
-// Reads lines "path [id]"; '#' begins a comment line.
+// Reads lines "path [id]"; '#' begins a comment line. An id names one recording, as results are compared by it.
 void UtteranceSource::read_list(const std::string &path) {
   const std::string text = read_file(path);
   std::istringstream lines(text.substr(begin_of_text(text)));
+  std::map<std::string, size_t> line_of;  // by id
+  size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
+    ++number;
     std::istringstream fields(line);
     Utterance recording;
     if (!(fields >> recording.path) || recording.path[0] == '#') continue;
     if (!(fields >> recording.id)) recording.id = std::filesystem::path(recording.path).stem();
+    const auto [other, is_new] = line_of.emplace(recording.id, number);
+    if (!is_new) {
+      fail(ASR_BAD_FILE, "%s: lines %zu and %zu both have the id \"%s\"; give each recording an id of its own after its path",
+           path.c_str(), other->second, number, recording.id.c_str());
+    }
     recordings_.push_back(recording);
   }
 }

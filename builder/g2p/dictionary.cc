@@ -22,6 +22,15 @@ std::vector<std::string> split(std::string_view line) {
   return fields;
 }
 
+// Removes a comment: it begins with a '#' that stands by itself or, after the first phone, with any '#', as at the ends of
+// cmudict's lines. A word may begin with '#', because dictionaries have "#hash-mark".
+std::vector<std::string> without_comment(std::vector<std::string> fields) {
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i] == "#" || (i >= 2 && fields[i][0] == '#')) fields.resize(i);
+  }
+  return fields;
+}
+
 // Returns "word" for its variant "word(2)".
 std::string base_form(const std::string &word) {
   const size_t open = word.rfind('(');
@@ -39,7 +48,7 @@ void read_dictionary_lines(const std::string &text, const std::string &source,
     at = end + 1;
     ++number;
     if (line.substr(0, 2) == "##" || line.substr(0, 2) == ";;") continue;
-    std::vector<std::string> fields = split(line);
+    std::vector<std::string> fields = without_comment(split(line));
     if (fields.empty()) continue;
     if (fields.size() == 1) {
       fail(ASR_BAD_FILE, "%s: line %zu: '%s' has no phones; a line is a word and its phones", source.c_str(), number,

@@ -86,6 +86,7 @@ std::vector<bool> find_unknown(const std::vector<std::string> &words, const Voca
   std::vector<bool> unknown(words.size());
   std::string list;
   size_t n_unknown = 0;
+  bool has_left_out = false;
   for (size_t i = 0; i < words.size(); ++i) {
     if (vocabulary.pronounced(words[i])) continue;
     unknown[i] = true;
@@ -93,11 +94,15 @@ std::vector<bool> find_unknown(const std::vector<std::string> &words, const Voca
     if (++n_unknown > kMostListed) continue;
     list += (n_unknown > 1 ? ", " : "") + words[i];
     if (!places.empty()) list += " (" + shown(places[i]) + ")";
+    const std::string why = vocabulary.why_left_out ? vocabulary.why_left_out(words[i]) : "";
+    if (why.empty()) continue;
+    list += " (" + why + ")";
+    has_left_out = true;
   }
   if (n_unknown == 0 || vocabulary.drop_unknown) return unknown;
   if (n_unknown > kMostListed) list += format(" and %zu more", n_unknown - kMostListed);
-  fail(ASR_INVALID_ARGUMENT, "%s: %zu of %zu words have no pronunciation in %s: %s; %s", source.c_str(), n_unknown,
-       words.size(), vocabulary.dictionary.c_str(), list.c_str(), vocabulary.remedy.c_str());
+  fail(ASR_INVALID_ARGUMENT, "%s: %zu of %zu words have no %spronunciation in %s: %s; %s", source.c_str(), n_unknown,
+       words.size(), has_left_out ? "usable " : "", vocabulary.dictionary.c_str(), list.c_str(), vocabulary.remedy.c_str());
 }
 
 Grammar word_list_grammar(const std::vector<std::string> &words, bool single, const Vocabulary &vocabulary,

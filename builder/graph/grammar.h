@@ -60,6 +60,8 @@ struct Vocabulary {
   bool drop_unknown = false;  // false: refuse the grammar and list the words
   std::string remedy = "add them to the dictionary, check --case, or pass --drop-unknown";  // advice for a refused grammar
   std::vector<std::string> *dropped = nullptr;                                              // receives the dropped words
+  // Returns why the dictionary's pronunciation of a word was left out, "" if it has none. May be empty.
+  std::function<std::string(const std::string &)> why_left_out = {};
 };
 
 // Returns true for unknown words to be dropped. Throws the list if the vocabulary does not allow that, with the words'

@@ -57,6 +57,10 @@ class GraphBuilder::Words {
         "add them with asr_builder_add_lexicon ($names with asr_builder_set_class), check asr_build_config.letter_case, or "
         "set its field unknown to ASR_BUILD_DROP_UNKNOWN";
     vocabulary_.dropped = &unknown_;
+    vocabulary_.why_left_out = [this](const std::string &word) {
+      const LeftOut *const left_out = means_.lexicons.left_out(word);
+      return left_out == nullptr ? "" : left_out->why();
+    };
   }
 
   const Vocabulary &vocabulary() const { return vocabulary_; }

@@ -40,11 +40,14 @@ void collect(const Lexicon &lexicon, WordsOf *words_of) {
 
 }  // namespace
 
+std::string LeftOut::why() const { return format("line %zu has the phone '%s', which the model lacks", line, phone.c_str()); }
+
 Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source, const HmmSet &set, size_t *n_left_out) {
   std::unordered_map<std::string, uint32_t> phone_ids;
   for (uint32_t i = 0; i < set.phones.size(); ++i) phone_ids[set.phones[i].name] = i;
   WordsOf words_of;
-  std::string first_problem;
+  std::map<std::string, LeftOut> left_out;
+  const LeftOut *first = nullptr;
   *n_left_out = 0;
   read_dictionary_lines(text, source, [&](const DictionaryLine &line) {
     std::vector<uint32_t> phones;
@@ -52,7 +55,8 @@ Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source,
       const auto phone = phone_ids.find(name);
       if (phone == phone_ids.end()) {
         ++*n_left_out;
-        if (first_problem.empty()) first_problem = format("line %zu: the model has no phone '%s'", line.number, name.c_str());
+        const auto added = left_out.emplace(line.word, LeftOut{line.number, name}).first;
+        if (first == nullptr) first = &added->second;
         return;
       }
       phones.push_back(phone->second);
@@ -61,13 +65,29 @@ Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source,
   });
   if (words_of.empty()) {
     fail(ASR_BAD_FILE, "%s: %s; give the dictionary made for this model", source.c_str(),
-         first_problem.empty() ? "no words in it" : first_problem.c_str());
+         first == nullptr ? "no words in it" : first->why().c_str());
   }
-  return numbered(words_of, source);
+  Lexicon lexicon = numbered(words_of, source);
+  lexicon.left_out = std::move(left_out);
+  return lexicon;
 }
 
 Lexicon read_sphinx_lexicon(const std::string &path, const HmmSet &set, size_t *n_left_out) {
   return parse_sphinx_lexicon(read_file(path), path, set, n_left_out);
+}
+
+std::string list_left_out(const Lexicon &lexicon, size_t n_left_out, const std::string &source) {
+  constexpr size_t kMaxListed = 5;
+  std::vector<std::pair<size_t, std::string>> listed;  // by line
+  for (const auto &[word, left_out] : lexicon.left_out) listed.emplace_back(left_out.line, word);
+  std::sort(listed.begin(), listed.end());
+  std::string list;
+  for (size_t i = 0; i < std::min(listed.size(), kMaxListed); ++i) {
+    const std::string &word = listed[i].second;
+    list += format("%s'%.40s' (%s)", i > 0 ? ", " : "", word.c_str(), lexicon.left_out.at(word).why().c_str());
+  }
+  if (listed.size() > kMaxListed) list += ", ...";
+  return format("%zu pronunciations of %s were left out: %s", n_left_out, source.c_str(), list.c_str());
 }
 
 void add_words(Lexicon *lexicon, const std::map<std::string, std::vector<std::vector<uint32_t>>> &words,
@@ -78,14 +98,19 @@ void add_words(Lexicon *lexicon, const std::map<std::string, std::vector<std::ve
   for (const auto &[word, pronunciations] : words) {
     for (const std::vector<uint32_t> &phones : pronunciations) words_of[phones].push_back(word);
   }
+  std::map<std::string, LeftOut> left_out = std::move(lexicon->left_out);
   *lexicon = numbered(words_of, source);
+  lexicon->left_out = std::move(left_out);
 }
 
 Lexicon merge(const Lexicon &first, const Lexicon &second, const std::string &source) {
   WordsOf words_of;
   collect(first, &words_of);
   collect(second, &words_of);
-  return numbered(words_of, source);
+  Lexicon merged = numbered(words_of, source);
+  merged.left_out = first.left_out;
+  merged.left_out.insert(second.left_out.begin(), second.left_out.end());
+  return merged;
 }
 
 Lexicon restricted(const Lexicon &lexicon, const std::vector<std::string> &words) {
@@ -123,6 +148,14 @@ LexiconStack LexiconStack::with(Lexicon added, const std::string &source) const 
 
 bool LexiconStack::contains(const std::string &word) const {
   return std::any_of(lexicons_.begin(), lexicons_.end(), [&](const auto &lexicon) { return lexicon->contains(word); });
+}
+
+const LeftOut *LexiconStack::left_out(const std::string &word) const {
+  for (const auto &lexicon : lexicons_) {
+    const auto found = lexicon->left_out.find(word);
+    if (found != lexicon->left_out.end()) return &found->second;
+  }
+  return nullptr;
 }
 
 Lexicon LexiconStack::restricted(const std::vector<std::string> &words) const {

@@ -13,17 +13,29 @@
 
 namespace asr {
 
+// LeftOut tells why a word of a dictionary has no pronunciation.
+struct LeftOut {
+  size_t line;
+  std::string phone;  // which the model lacks
+
+  std::string why() const;  // "line 3 has the phone 'XX', which the model lacks"
+};
+
 struct Lexicon {
   std::vector<std::vector<uint32_t>> pronunciations;                         // base phones, distinct, in lexicographic order
   std::unordered_map<std::string, std::vector<uint32_t>> pronunciations_of;  // word -> indices
+  std::map<std::string, LeftOut> left_out;  // the first left out of each word; the word may have other pronunciations
 
   bool contains(const std::string &word) const { return pronunciations_of.count(word) != 0; }
 };
 
-// Reads CMU Sphinx form (builder/g2p/dictionary.h). Words with phones missing in the model are left out and counted in
+// Reads CMU Sphinx form (builder/g2p/dictionary.h). Pronunciations with phones missing in the model are left out and counted in
 // *n_left_out. If no word remains, the error names the first line.
 Lexicon read_sphinx_lexicon(const std::string &path, const HmmSet &set, size_t *n_left_out);
 Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source, const HmmSet &set, size_t *n_left_out);
+
+// Returns a note about the pronunciations that were left out, with the first words and the reasons.
+std::string list_left_out(const Lexicon &lexicon, size_t n_left_out, const std::string &source);
 
 // Adds pronunciations, by word; errors name `source` if a word gets too many.
 void add_words(Lexicon *lexicon, const std::map<std::string, std::vector<std::vector<uint32_t>>> &words,
@@ -41,6 +53,7 @@ class LexiconStack {
  public:
   LexiconStack with(Lexicon added, const std::string &source) const;
   bool contains(const std::string &word) const;
+  const LeftOut *left_out(const std::string &word) const;  // nullptr if nothing of the word was left out
   Lexicon restricted(const std::vector<std::string> &words) const;
 
  private:

@@ -33,6 +33,12 @@ std::string TranscriptGraphs::unknown_word(const Transcript &words) const {
   return unknown == words.end() ? "" : *unknown;
 }
 
+std::string TranscriptGraphs::why_unknown(const std::string &word) const {
+  const auto left_out = lexicon_.left_out.find(word);
+  const std::string said = "'" + word + "' has no pronunciation";
+  return left_out == lexicon_.left_out.end() ? said : said + " that can be used: " + left_out->second.why();
+}
+
 GraphData TranscriptGraphs::graph(const Transcript &words) const {
   GraphSizes sizes{};
   const BuildProgress no_progress = [](double, const std::string &) {};

@@ -20,6 +20,8 @@ class TranscriptGraphs {
 
   // Returns the first of the words that has no pronunciation, or "".
   std::string unknown_word(const Transcript &words) const;
+  std::string why_unknown(const std::string &word) const;  // such as "'x' has no pronunciation"
+  const Lexicon &lexicon() const { return lexicon_; }
 
   GraphData graph(const Transcript &words) const;
 

@@ -185,6 +185,18 @@ TEST(RecognizeCommand, ListAndHypothesisFile) {
   EXPECT_EQ(written.str(), "mid (first)\nlow low (low_low)\n");
 }
 
+TEST(RecognizeCommand, AnIdNamesOneRecording) {
+  const std::string list = tone_bundle() + "/twice", mid = tone_recording("mid"), low = tone_recording("low low");
+  for (const std::string lines :
+       {mid + " a\n# two\n" + low + " a\n", mid + "\n\n" + low + " mid\n", mid + "\n" + low + "\n" + mid + "\n"}) {
+    std::ofstream(list) << lines;
+    const Outcome outcome = recognize_command("--list " + list);
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+    EXPECT_TRUE(has(outcome, list + ": lines 1 and 3 both have the id ")) << outcome.output;
+    EXPECT_FALSE(has(outcome, "mid\tmid")) << outcome.output;
+  }
+}
+
 TEST(RecognizeCommand, BadRecordingsAreNamedAndOthersGoOn) {
   const std::string good = tone_recording("high");
   const std::string text = tone_bundle() + "/text.wav";

@@ -47,13 +47,56 @@ TEST(Lexicon, VariantsCommentsAndHomophones) {
   EXPECT_FALSE(lexicon.contains("to(2)"));
 }
 
+TEST(Lexicon, CommentsAtTheEndsOfLines) {
+  size_t n_left_out = 0;
+  const HmmSet set = phones({"A", "B"});
+  for (const std::string text : {"# my words\na A # first\nbat B A #second\n", "#\na A\nbat B A ## x\r\n"}) {
+    const Lexicon lexicon = parse_sphinx_lexicon(text, "d.dict", set, &n_left_out);
+    EXPECT_EQ(n_left_out, 0u) << text;
+    EXPECT_EQ(lexicon.pronunciations_of.size(), 2u) << text;
+    EXPECT_TRUE(lexicon.contains("a") && lexicon.contains("bat")) << text;
+  }
+  EXPECT_TRUE(parse_sphinx_lexicon("#hash-mark A B\n", "d.dict", set, &n_left_out).contains("#hash-mark"));
+  EXPECT_NE(message([&] {
+              parse_sphinx_lexicon("a A\nalone # A\n", "d.dict", set, &n_left_out);
+            }).find("line 2: 'alone' has no phones"),
+            std::string::npos);
+}
+
+TEST(Lexicon, TellsWhyAWordIsLeftOut) {
+  size_t n_left_out = 0;
+  const HmmSet set = phones({"A"});
+  const Lexicon lexicon = parse_sphinx_lexicon("a A\nb A XX\nb YY\na ZZ\n", "d.dict", set, &n_left_out);
+  EXPECT_EQ(n_left_out, 3u);
+  EXPECT_EQ(lexicon.left_out.at("b").why(), "line 2 has the phone 'XX', which the model lacks");
+  const LexiconStack stack = LexiconStack().with(lexicon, "d.dict").with(lexicon, "d.dict");
+  ASSERT_NE(stack.left_out("b"), nullptr);
+  EXPECT_EQ(stack.left_out("b")->line, 2u);
+  EXPECT_EQ(stack.left_out("c"), nullptr);
+  EXPECT_EQ(
+      list_left_out(lexicon, n_left_out, "d.dict"),
+      "3 pronunciations of d.dict were left out: 'b' (line 2 has the phone 'XX', which the model lacks), 'a' (line 4 has the "
+      "phone 'ZZ', which the model lacks)");
+  Vocabulary vocabulary{[&](const std::string &word) { return lexicon.contains(word); }, "d.dict", false};
+  vocabulary.why_left_out = [&](const std::string &word) {
+    const LeftOut *const left_out = stack.left_out(word);
+    return left_out == nullptr ? "" : left_out->why();
+  };
+  EXPECT_NE(message([&] {
+              word_list_grammar({"a", "b", "c"}, true, vocabulary, "words");
+            })
+                .find("2 of 3 words have no usable pronunciation in d.dict: b (line 2 has the phone 'XX', which the model "
+                      "lacks), c;"),
+            std::string::npos);
+}
+
 TEST(Lexicon, WordsWithForeignPhonesAreLeftOut) {
   size_t n_left_out = 0;
   const HmmSet set = phones({"A"});
   const Lexicon lexicon = parse_sphinx_lexicon("a A\nb B\n", "d.dict", set, &n_left_out);
   EXPECT_EQ(n_left_out, 1u);
   EXPECT_FALSE(lexicon.contains("b"));
-  EXPECT_NE(message([&] { parse_sphinx_lexicon("# x y\nb B\n", "d.dict", set, &n_left_out); }).find("d.dict: line 1"),
+  EXPECT_NE(message([&] { parse_sphinx_lexicon("# x y\nb B\n", "d.dict", set, &n_left_out); }).find("d.dict: line 2"),
             std::string::npos);
   EXPECT_NE(message([&] {
               parse_sphinx_lexicon("a A\nalone\n", "d.dict", set, &n_left_out);
