@@ -9,9 +9,7 @@
 
 namespace asr::tool {
 
-// Links or copies the bundle's files into `directory`, except the ones in `names`, whose files it adds. `out` names the
-// new bundle in errors.
-void keep_files(const Bundle &bundle, const OutputDirectory &directory, const std::string &out,
-                std::vector<std::string> *names);
+// Links or copies the bundle's files into `directory`, except the ones in `names`, whose files it adds.
+void keep_files(const Bundle &bundle, const OutputDirectory &directory, std::vector<std::string> *names);
 
 }  // namespace asr::tool

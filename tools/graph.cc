@@ -105,9 +105,9 @@ void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph,
     write_graph(make_phone_loop(set, scales), directory.file("background.bin"));
     names.push_back("background.bin");
   }
-  keep_files(bundle, directory, out, &names);
+  keep_files(bundle, directory, &names);
   note_graph_step(&bundle, this_step());
-  write_bundle_index(bundle, directory.file(""), names);
+  write_bundle_index(bundle, directory, names);
   directory.commit();
 }
 

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/hyp_file.h"
 
+#include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <sstream>
-#include <system_error>
 
 #include "core/base/error.h"
 #include "tools/word_errors.h"
 
 namespace asr::tool {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Returns the id of a line "words (id)"; empty for other lines.
 std::string id_of(const std::string &line) {
@@ -41,12 +40,17 @@ void write_hyp(const std::deque<Recognition> &results, OutputFile *file) {
 }
 
 HypJournal::HypJournal(const std::string &path) : path_(path) {
-  std::error_code unknown;
-  if (fs::is_other(path, unknown)) {  // opening a pipe that nobody reads would wait
+  const FileAt place = output_place(path);
+  struct stat status {};
+  if (fstatat(place.directory(), place.name(), &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(status.st_mode) &&
+      !S_ISDIR(status.st_mode)) {  // opening a pipe that nobody reads would wait
     fail(ASR_IO, "%s: is no file, so --resume cannot read it again; name a file", path.c_str());
   }
-  file_.reset(fopen(path.c_str(), "ae"));
+  constexpr int kFlags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  Descriptor opened(openat(place.directory(), place.name(), kFlags, 0666));
+  file_.reset(opened.get() < 0 ? nullptr : fdopen(opened.get(), "a"));
   if (file_ == nullptr) fail(ASR_IO, "%s: cannot be written: %s; name another file", path.c_str(), strerror(errno));
+  opened.release();
   if (flock(fileno(file_.get()), LOCK_EX | LOCK_NB) != 0) {
     fail(ASR_IO, "%s: another run writes to it; wait for its end, or name another file", path.c_str());
   }
@@ -54,7 +58,7 @@ HypJournal::HypJournal(const std::string &path) : path_(path) {
 }
 
 void HypJournal::read_older() {
-  std::string text = read_file(path_);
+  std::string text = read_file(InputFile(Descriptor(dup(fileno(file_.get()))), path_));
   const size_t whole = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
   std::istringstream lines(text.substr(0, whole));
   for (std::string line; std::getline(lines, line); ++n_older_) {
@@ -81,7 +85,9 @@ void HypJournal::take_last(const std::string &line) {
   } else if (n_older_ == 0) {
     fail(ASR_BAD_FILE, "%s: no line in it is \"words (id)\"; name another file", path_.c_str());
   } else {
-    fs::resize_file(path_, fs::file_size(path_) - line.size());
+    struct stat status {};
+    const int file = fileno(file_.get());
+    if (fstat(file, &status) != 0 || ftruncate(file, status.st_size - static_cast<off_t>(line.size())) != 0) fail_write();
   }
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements `senone lattice slf`: writes lattices in HTK's format, one per file.
+#include <fcntl.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -18,11 +22,11 @@ struct SlfCommand {
   double frame_shift_ms = 10;
 };
 
-std::string file_of(const std::string &directory, const std::string &id) {
+FileAt file_of(const FileAt::Held &held, const std::string &directory, const std::string &id) {
   if (id.empty() || id.find('/') != std::string::npos) {
     fail(ASR_INVALID_ARGUMENT, "%s: \"%s\" cannot be the name of a file; rename the utterance", directory.c_str(), id.c_str());
   }
-  return directory + "/" + id + ".slf";
+  return {held, id + ".slf", directory + "/" + id + ".slf"};
 }
 
 void run(const SlfCommand &options) {
@@ -30,14 +34,16 @@ void run(const SlfCommand &options) {
   std::error_code error;
   fs::create_directories(options.directory, error);
   if (error) fail(ASR_IO, "%s: cannot be created: %s", options.directory.c_str(), error.message().c_str());
+  const auto held = std::make_shared<const Descriptor>(open(options.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (held->get() < 0) fail(ASR_IO, "%s: cannot be opened: %s", options.directory.c_str(), strerror(errno));
   size_t n_written = 0, n_empty = 0;
   options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
-    const std::string path = file_of(options.directory, id);
+    const FileAt place = file_of(held, options.directory, id);
     if (lattice.n_states() == 0) {  // the format requires a path
       ++n_empty;
       return;
     }
-    OutputFile file(path);
+    OutputFile file(place);
     write_slf(file, lattice, {id, &symbols.all(), options.frame_shift_ms / 1000, options.input.acoustic_scale});
     file.commit();
     ++n_written;

@@ -88,13 +88,13 @@ void check_options_of(const TrainEmArguments &arguments, const AcousticModel &st
 class TrainingData {
  public:
   TrainingData(const TrainEmArguments &arguments, const Bundle &bundle, const train::TranscriptGraphs &graphs,
-               const std::string &rows_path)
+               const FileAt &rows_place)
       : graphs_(graphs),
         data_path_(arguments.recordings.list + arguments.recordings.features),
         lexicon_path_(arguments.lexicon),
         transcripts_path_(arguments.transcripts),
         transcripts_(parse_transcripts(read_file(arguments.transcripts), arguments.transcripts, {})),
-        rows_(rows_path, bundle.front_end.n_dims()) {}
+        rows_(rows_place, bundle.front_end.n_dims()) {}
 
   // Returns the words of an utterance. Notes a reason and returns nullptr if it cannot be trained on. Throws if an
   // utterance of its name was there before: one of the two has the other's transcript.
@@ -207,12 +207,12 @@ void print_round(const train::RoundReport &report) {
   flush_stdout();
 }
 
-void write_bundle(const TrainEmArguments &arguments, Bundle bundle, const AcousticModel &model, OutputDirectory *directory) {
+void write_bundle(Bundle bundle, const AcousticModel &model, OutputDirectory *directory) {
   std::vector<std::string> names = {"acoustic.bin"};
   write_acoustic_model(model, directory->file("acoustic.bin"));
-  keep_files(bundle, *directory, arguments.out, &names);
+  keep_files(bundle, *directory, &names);
   bundle.made_by.push_back(this_step());
-  write_bundle_index(bundle, directory->file("."), names);
+  write_bundle_index(bundle, *directory, names);
   directory->commit();
 }
 
@@ -271,7 +271,7 @@ void run_train_em(const TrainEmArguments &arguments) {
     summer = summed_by(trainer.device_sums());
     for (const auto &[number, why] : trainer.left_out()) data.leave_out(data.utterances()[number].id, why);
     progress.update(-1, "writing " + arguments.out);
-    write_bundle(arguments, bundle, model, &directory);
+    write_bundle(bundle, model, &directory);
   }
   if (n_left_out > 0) {
     fprintf(stderr, "senone: warning: %s\n", list_left_out(graphs.lexicon(), n_left_out, arguments.lexicon).c_str());

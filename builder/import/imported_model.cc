@@ -20,7 +20,7 @@ void write_imported_model(const ImportedModel &model, const std::string &path) {
   OutputDirectory directory(path);
   write_acoustic_model(model.acoustic, directory.file("acoustic.bin"));
   write_hmm_set(model.hmms, directory.file("hmms.bin"));
-  write_bundle_index(model.bundle, directory.file("."), {"acoustic.bin", "hmms.bin"});
+  write_bundle_index(model.bundle, directory, {"acoustic.bin", "hmms.bin"});
   directory.commit();
 }
 

@@ -21,10 +21,12 @@ namespace {
 
 }  // namespace
 
-RowsFile::RowsFile(const std::string &path, uint32_t n_dims)
-    : path_(path), n_dims_(n_dims), descriptor_(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) {
-  if (descriptor_.get() < 0) fail_file(path, "cannot be created");
-  unlink(path.c_str());
+RowsFile::RowsFile(const FileAt &place, uint32_t n_dims)
+    : path_(place.path()),
+      n_dims_(n_dims),
+      descriptor_(openat(place.directory(), place.name(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)) {
+  if (descriptor_.get() < 0) fail_file(path_, "cannot be created");
+  unlinkat(place.directory(), place.name(), 0);
 }
 
 RowsFile::~RowsFile() {

@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "core/base/descriptor.h"
+#include "core/base/file.h"
 #include "core/base/thread_pool.h"
 
 namespace asr::train {
 
 class RowsFile {
  public:
-  // The file takes disk space in the directory of `path`; its name exists for a moment only.
-  RowsFile(const std::string &path, uint32_t n_dims);
+  // The file takes disk space in the directory of `place`; its name exists for a moment only.
+  RowsFile(const FileAt &place, uint32_t n_dims);
   ~RowsFile();
   RowsFile(const RowsFile &) = delete;
   RowsFile &operator=(const RowsFile &) = delete;

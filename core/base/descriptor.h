@@ -21,6 +21,7 @@ class Descriptor {
     return *this;
   }
   int get() const { return number_; }
+  int release() { return std::exchange(number_, -1); }  // the caller closes it
 
  private:
   int number_ = -1;

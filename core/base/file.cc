@@ -31,13 +31,19 @@ void check_unchanged(bool unchanged, const std::string &path) {
 
 }  // namespace
 
+int FileAt::directory() const { return held_ ? held_->get() : AT_FDCWD; }
+
+int FileAt::replaced_directory() const { return replaced_ ? replaced_->get() : directory(); }
+
 // O_NONBLOCK: opening a pipe without a writer would otherwise block for ever.
-InputFile::InputFile(const std::string &path)
-    : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
-  if (descriptor() < 0) fail_io(path, "cannot be opened", errno);
-  if (fstat(descriptor(), &status_) != 0) fail_io(path, "cannot be examined", errno);
+InputFile::InputFile(const FileAt &file)
+    : InputFile(Descriptor(openat(file.directory(), file.name(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)), file.path()) {}
+
+InputFile::InputFile(Descriptor descriptor, const std::string &path) : path_(path), descriptor_(std::move(descriptor)) {
+  if (this->descriptor() < 0) fail_io(path_, "cannot be opened", errno);
+  if (fstat(this->descriptor(), &status_) != 0) fail_io(path_, "cannot be examined", errno);
   if (!S_ISREG(status_.st_mode)) {
-    fail(ASR_IO, "%s: is not a regular file but a directory, pipe or device; name a file", path.c_str());
+    fail(ASR_IO, "%s: is not a regular file but a directory, pipe or device; name a file", path_.c_str());
   }
 }
 
@@ -52,19 +58,21 @@ size_t InputFile::read(uint64_t offset, void *bytes, size_t size) const {
   return done;
 }
 
-std::string read_file(const std::string &path, size_t most_bytes) {
-  const InputFile file(path);
+std::string read_file(const FileAt &place, size_t most_bytes) { return read_file(InputFile(place), most_bytes); }
+
+std::string read_file(const InputFile &file, size_t most_bytes) {
   if (file.size() > most_bytes) {
-    fail(ASR_BAD_FILE, "%s: has %zu bytes, but up to %zu are read; name another file", path.c_str(), file.size(), most_bytes);
+    fail(ASR_BAD_FILE, "%s: has %zu bytes, but up to %zu are read; name another file", file.path().c_str(), file.size(),
+         most_bytes);
   }
   std::string text(file.size() + 1, '\0');
   const size_t n = file.read(0, text.data(), text.size());
-  check_unchanged(n < text.size(), path);
+  check_unchanged(n < text.size(), file.path());
   text.resize(n);
   return text;
 }
 
-FileSum sum_file(const std::string &path) { return sum_file(InputFile(path)); }
+FileSum sum_file(const FileAt &place) { return sum_file(InputFile(place)); }
 
 FileSum sum_file(const InputFile &file) {
   std::vector<char> piece(size_t{1} << 18);

@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// OutputFile and OutputDirectory make outputs appear complete or not at all.
+// OutputFile and OutputDirectory make outputs appear complete or not at all, in directories that may be another user's.
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <map>
 #include <mutex>
-#include <set>
 #include <system_error>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/user_directory.h"
 
 namespace asr {
 namespace {
 
-namespace fs = std::filesystem;
+using Held = FileAt::Held;
 
 constexpr size_t kBufferBytes = 1 << 18;
 constexpr int kMostLinks = 40;  // most symbolic links followed in a chain, as on Linux
+constexpr char kIndexName[] = "senone.json";
 
 [[noreturn]] void fail_output(const std::string &path, const char *what, int error) {
   const char *remedy = "";
@@ -32,42 +38,61 @@ constexpr int kMostLinks = 40;  // most symbolic links followed in a chain, as o
   fail(code, "%s: %s: %s%s", path.c_str(), what, std::generic_category().message(error).c_str(), remedy);
 }
 
-// Returns a temporary name beside `path`, unique among the outputs of this and other processes.
-std::string temporary_name(const std::string &path) {
+// Returns a temporary name beside `name`, unique among the outputs of this and other processes.
+std::string temporary_name(const std::string &name) {
   static std::atomic<unsigned> count{0};
-  return format("%s.partial-%ld-%u", path.c_str(), static_cast<long>(getpid()), count++);
+  return format("%s.partial-%ld-%u", name.c_str(), static_cast<long>(getpid()), count++);
 }
 
-// Resolves symbolic links to their target, which may not exist yet. An output replaces the target, not the link.
-std::string resolved(const std::string &path) {
-  std::error_code error;
-  if (fs::exists(path, error)) {
-    const fs::path target = fs::canonical(path, error);
-    return error ? path : target.string();
-  }
-  fs::path target = path;
-  for (int i = 0; fs::is_symlink(fs::symlink_status(target, error)); ++i) {
-    if (i == kMostLinks) fail_output(path, "cannot be created", ELOOP);
-    target = target.parent_path() / fs::read_symlink(target, error);
-  }
-  return target.string();
+Held open_directory(int directory, const std::string &path, const std::string &output) {
+  auto held = std::make_shared<const Descriptor>(openat(directory, path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (held->get() < 0) fail_output(output, "cannot be created", errno);
+  return held;
 }
 
-// Gives a temporary the mode of the file it will replace and, if permitted, that file's owner.
-void take_access(const std::string &temporary, const std::string &older) {
+// The links of a process's descriptors lead to pipes and sockets by names that are no paths.
+bool is_in_proc(int directory) {
+  constexpr long kProc = 0x9fa0;  // PROC_SUPER_MAGIC of linux/magic.h
+  struct statfs system {};
+  return fstatfs(directory, &system) == 0 && static_cast<long>(system.f_type) == kProc;
+}
+
+// Returns the text of a symbolic link; "" if the name is none, or one of /proc that leads to no path.
+std::string followed_link(int directory, const std::string &name, const std::string &output) {
   struct stat status {};
-  if (stat(older.c_str(), &status) != 0) return;
-  if (status.st_uid != geteuid() || status.st_gid != getegid()) {
-    [[maybe_unused]] const int error = chown(temporary.c_str(), status.st_uid, status.st_gid);
+  if (fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(status.st_mode)) return "";
+  if (status.st_uid != geteuid() && status.st_uid != 0) {
+    fail(ASR_IO, "%s: is a symbolic link of user %u, which is not followed; name the file that it leads to", output.c_str(),
+         static_cast<unsigned>(status.st_uid));
   }
-  chmod(temporary.c_str(), status.st_mode & 0777);
+  char text[PATH_MAX];
+  const ssize_t n = readlinkat(directory, name.c_str(), text, sizeof(text));
+  if (n <= 0 || static_cast<size_t>(n) == sizeof(text)) fail_output(output, "cannot be created", n < 0 ? errno : ENAMETOOLONG);
+  return text[0] != '/' && is_in_proc(directory) ? "" : std::string(text, static_cast<size_t>(n));
 }
 
-// The set of existing temporaries. Every creation, rename and removal of a temporary locks `mutex`, so its holder sees outputs
+// Sets the permissions of a new file by the rule of OutputFile. File systems without permissions refuse them.
+void take_permissions(int file, const FileAt &place) {
+  struct stat older {
+  }, fresh{}, directory{};
+  const int parent = place.replaced_directory();
+  if (fstatat(parent, place.name(), &older, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(older.st_mode)) return;
+  if (fstat(file, &fresh) != 0 || fstat(parent, &directory) != 0) return;
+  const bool is_own = older.st_uid == geteuid() && why_others_may_change(directory).empty();
+  const mode_t mode = older.st_mode & (is_own ? 0777 : fresh.st_mode & 0777);
+  if (mode != (fresh.st_mode & 0777)) fchmod(file, mode);
+}
+
+// A temporary file or directory, named relative to the directory that it lies in.
+struct Temporary {
+  Held parent, directory;  // `directory`: nullptr for a file
+};
+
+// The existing temporaries by name. Every creation, rename and removal of a temporary locks `mutex`, so its holder sees outputs
 // either unfinished or complete. Never destroyed: the thread that removes temporaries may outlive main().
 struct Unfinished {
   std::mutex mutex;
-  std::set<std::string> names;
+  std::map<std::string, Temporary> all;
 };
 
 Unfinished &unfinished() {
@@ -75,60 +100,143 @@ Unfinished &unfinished() {
   return all;
 }
 
-// Runs `create`, which creates `name`; on failure it returns false and sets errno.
+// Runs `create`, which creates `name` in `parent`; on failure it returns false and sets errno.
 template <class Create>
-bool create_temporary(const std::string &name, Create create) {
+bool create_temporary(const std::string &name, const Held &parent, Create create) {
   std::lock_guard lock(unfinished().mutex);
-  unfinished().names.insert(name);
-  if (create()) return true;
+  Temporary &temporary = unfinished().all[name];
+  temporary.parent = parent;
+  if (create(&temporary)) return true;
   const int error = errno;
-  unfinished().names.erase(name);
+  unfinished().all.erase(name);
   errno = error;
   return false;
 }
 
-// Removes a file, or a directory that other threads may still be writing into.
-void remove_temporary(const std::string &name) {
-  std::error_code error;
-  for (int i = 0; i < 1000 && fs::remove_all(name, error) == static_cast<std::uintmax_t>(-1); ++i) error.clear();
+// Calls action(name) for the entries of a directory; returns false if it cannot be read.
+template <typename Action>
+bool for_each_entry(int directory, const Action &action) {
+  Descriptor again(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, int (*)(DIR *)> entries(fdopendir(again.get()), closedir);
+  if (!entries) return false;
+  again.release();
+  while (const dirent *const entry = readdir(entries.get())) {
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) action(entry->d_name);
+  }
+  return true;
 }
 
-std::string without_trailing_slashes(std::string path) {
+bool is_empty(int directory) {
+  size_t n = 0;
+  return for_each_entry(directory, [&](const char *) { ++n; }) && n == 0;
+}
+
+// Removes a file, or a directory that other threads may still be writing into.
+void remove_temporary(const std::string &name, const Temporary &temporary) {
+  if (!temporary.directory) {
+    unlinkat(temporary.parent->get(), name.c_str(), 0);
+    return;
+  }
+  const int directory = temporary.directory->get();
+  for (int i = 0; i < 1000; ++i) {
+    for_each_entry(directory, [&](const char *entry) { unlinkat(directory, entry, 0); });
+    if (unlinkat(temporary.parent->get(), name.c_str(), AT_REMOVEDIR) == 0 || errno != ENOTEMPTY) return;
+  }
+}
+
+// Returns the path of a directory with a name at its end, which "." and ".." have not.
+std::string named_directory(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
-  return path;
+  if (path.empty()) fail(ASR_INVALID_ARGUMENT, "the output directory has no name; give one");
+  const std::string last = std::filesystem::path(path).filename();
+  if (last != "." && last != "..") return path;
+  std::error_code error;
+  const std::string named = std::filesystem::canonical(path, error);
+  if (error) fail_output(path, "cannot be created", error.value());
+  return named;
+}
+
+// Opens the bundle that will be replaced; returns nullptr if there is none.
+Held open_bundle(const FileAt &place) {
+  const std::string &path = place.path();
+  auto held = std::make_shared<const Descriptor>(
+      openat(place.directory(), place.name(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (held->get() < 0 && errno == ENOENT) return nullptr;
+  if (held->get() < 0 && (errno == ENOTDIR || errno == ELOOP)) {
+    fail(ASR_IO, "%s: exists and is not a directory; choose another name", path.c_str());
+  }
+  if (held->get() < 0) fail_output(path, "cannot be opened", errno);
+  struct stat index {};
+  if (fstatat(held->get(), kIndexName, &index, 0) != 0 && !is_empty(held->get())) {
+    fail(ASR_IO, "%s: exists and is not a bundle; choose another name or remove it", path.c_str());
+  }
+  return held;
 }
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string &path) : path_(resolved(path)) {
-  buffer_.reserve(kBufferBytes);
-  std::error_code error;
-  const fs::file_status status = fs::status(path_, error);
-  if (fs::is_directory(status)) fail(ASR_IO, "%s: is a directory; name a file", path.c_str());
-  if (fs::exists(status) && !fs::is_regular_file(status)) {  // devices and pipes are written in place
-    descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-  } else {
-    temporary_ = temporary_name(path_);
-    create_temporary(temporary_, [this] {
-      descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      return descriptor_ >= 0;
-    });
-    if (descriptor_ >= 0) take_access(temporary_, path_);
+FileAt output_place(const FileAt &path) {
+  Held directory = path.held();
+  std::string rest = path.name();
+  for (int n_links = 0; n_links <= kMostLinks; ++n_links) {
+    const size_t slash = rest.rfind('/');
+    const std::string name = slash == std::string::npos ? rest : rest.substr(slash + 1);
+    const int from = directory ? directory->get() : AT_FDCWD;
+    if (slash != std::string::npos) {
+      directory = open_directory(from, rest.substr(0, slash + 1), path.path());
+    } else if (!directory) {
+      directory = open_directory(AT_FDCWD, ".", path.path());
+    }
+    rest = followed_link(directory->get(), name, path.path());
+    if (!rest.empty()) continue;
+    if (n_links == 0 && directory == path.held()) return path;
+    return {directory, name.empty() ? "." : name, path.path()};
   }
-  if (descriptor_ < 0) fail_output(path, "cannot be created", errno);
+  fail_output(path.path(), "cannot be created", ELOOP);
 }
 
-OutputFile::~OutputFile() {
-  if (descriptor_ < 0) return;
-  close(descriptor_);
-  remove();
+OutputFile::OutputFile(const FileAt &file, mode_t mode) : file_(output_place(file)) {
+  buffer_.reserve(kBufferBytes);
+  struct stat older {};
+  const bool exists = fstatat(file_.directory(), file_.name(), &older, AT_SYMLINK_NOFOLLOW) == 0;
+  if (exists && S_ISDIR(older.st_mode)) fail(ASR_IO, "%s: is a directory; name a file", file_.path().c_str());
+  if (exists && !S_ISREG(older.st_mode)) {
+    open_in_place();
+    return;
+  }
+  temporary_ = temporary_name(file_.name());
+  create_temporary(temporary_, file_.held(), [&](Temporary *) {
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    descriptor_ = Descriptor(openat(file_.directory(), temporary_.c_str(), kFlags, mode));
+    return descriptor_.get() >= 0;
+  });
+  if (descriptor_.get() < 0) {
+    const int error = errno;
+    temporary_.clear();
+    fail_output(file_.path(), "cannot be created", error);
+  }
+  take_permissions(descriptor_.get(), file_);
 }
+
+// Opens a pipe or device. A regular file that has taken its place is not written to.
+void OutputFile::open_in_place() {
+  const int follow = is_in_proc(file_.directory()) ? 0 : O_NOFOLLOW;
+  descriptor_ = Descriptor(openat(file_.directory(), file_.name(), O_WRONLY | O_CLOEXEC | O_NOCTTY | follow));
+  struct stat status {};
+  if (descriptor_.get() < 0 || fstat(descriptor_.get(), &status) != 0) fail_output(file_.path(), "cannot be created", errno);
+  if (S_ISREG(status.st_mode)) {
+    fail(ASR_IO, "%s: became another file while it was opened; try again", file_.path().c_str());
+  }
+}
+
+OutputFile::~OutputFile() { remove(); }
 
 void OutputFile::remove() {
   if (temporary_.empty()) return;
   std::lock_guard lock(unfinished().mutex);
-  unlink(temporary_.c_str());
-  unfinished().names.erase(temporary_);
+  unlinkat(file_.directory(), temporary_.c_str(), 0);
+  unfinished().all.erase(temporary_);
+  temporary_.clear();
 }
 
 void OutputFile::write(const void *data, size_t size) {
@@ -145,9 +253,9 @@ void OutputFile::write(const void *data, size_t size) {
 
 void OutputFile::flush() {
   for (size_t done = 0; done < buffer_.size();) {
-    const ssize_t n = ::write(descriptor_, buffer_.data() + done, buffer_.size() - done);
+    const ssize_t n = ::write(descriptor_.get(), buffer_.data() + done, buffer_.size() - done);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail_output(path_, "cannot be written", n < 0 ? errno : ENOSPC);
+    if (n <= 0) fail_output(file_.path(), "cannot be written", n < 0 ? errno : ENOSPC);
     done += static_cast<size_t>(n);
   }
   buffer_.clear();
@@ -161,74 +269,98 @@ void OutputFile::pad_to(uint64_t alignment) {
 // Some file systems report a full disk only when data is synchronised or the file is closed.
 void OutputFile::commit() {
   flush();
-  if (!temporary_.empty() && fsync(descriptor_) != 0) fail_output(path_, "cannot be written", errno);
-  const int closed = close(descriptor_);
-  const int error = errno;
-  descriptor_ = -1;
-  const int cause = closed != 0 ? error : rename_temporary();
+  if (!temporary_.empty() && fsync(descriptor_.get()) != 0) fail_output(file_.path(), "cannot be written", errno);
+  const int cause = close(descriptor_.release()) != 0 ? errno : rename_temporary();
   if (cause == 0) return;
   remove();
-  fail_output(path_, "cannot be written", cause);
+  fail_output(file_.path(), "cannot be written", cause);
 }
 
 int OutputFile::rename_temporary() {
   if (temporary_.empty()) return 0;
   std::lock_guard lock(unfinished().mutex);
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) return errno;
-  unfinished().names.erase(temporary_);
+  if (renameat(file_.directory(), temporary_.c_str(), file_.directory(), file_.name()) != 0) return errno;
+  unfinished().all.erase(temporary_);
+  temporary_.clear();
   return 0;
 }
 
-OutputDirectory::OutputDirectory(const std::string &path) : path_(without_trailing_slashes(resolved(path))) {
-  if (path_.empty()) fail(ASR_INVALID_ARGUMENT, "the output directory has no name; give one");
-  std::error_code error;
-  const fs::file_status status = fs::status(path_, error);
-  if (fs::exists(status) && !fs::is_directory(status)) {
-    fail(ASR_IO, "%s: exists and is not a directory; choose another name", path.c_str());
-  }
-  if (fs::exists(status) && !fs::exists(path_ + "/senone.json", error) && !fs::is_empty(path_, error)) {
-    fail(ASR_IO, "%s: exists and is not a bundle; choose another name or remove it", path.c_str());
-  }
-  temporary_ = temporary_name(path_);
-  const bool created = create_temporary(temporary_, [this] { return mkdir(temporary_.c_str(), 0777) == 0; });
-  if (!created) fail_output(path, "cannot be created", errno);
+// Somebody who may write to the parent can exchange the new directory before it is opened. The one that is held is a directory
+// without entries, so at most it is another empty one.
+OutputDirectory::OutputDirectory(const std::string &path)
+    : place_(output_place(named_directory(path))), older_(open_bundle(place_)) {
+  temporary_ = temporary_name(place_.name());
+  const auto directory = std::make_shared<Descriptor>();
+  const bool is_created = create_temporary(temporary_, place_.held(), [&](Temporary *temporary) {
+    temporary->directory = directory;
+    if (mkdirat(place_.directory(), temporary_.c_str(), 0777) != 0) return false;
+    constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    *directory = Descriptor(openat(place_.directory(), temporary_.c_str(), kFlags));
+    if (directory->get() >= 0 && is_empty(directory->get())) return true;
+    const int error = directory->get() >= 0 ? ENOTEMPTY : errno;
+    unlinkat(place_.directory(), temporary_.c_str(), AT_REMOVEDIR);
+    errno = error;
+    return false;
+  });
+  if (!is_created) fail_output(path, "cannot be created", errno);
+  directory_ = directory;
 }
 
 OutputDirectory::~OutputDirectory() {
+  if (temporary_.empty()) return;
   std::lock_guard lock(unfinished().mutex);
-  std::error_code ignored;
-  if (!committed_) fs::remove_all(temporary_, ignored);
-  unfinished().names.erase(temporary_);
+  remove_temporary(temporary_, {place_.held(), directory_});
+  unfinished().all.erase(temporary_);
 }
 
-std::string OutputDirectory::file(const std::string &name) const { return temporary_ + "/" + name; }
+FileAt OutputDirectory::file(const std::string &name) const { return {directory_, name, place_.path() + "/" + name, older_}; }
+
+void OutputDirectory::add(const std::string &name, const std::string &source) const {
+  const InputFile file(source);
+  const FileAt place = this->file(name);
+  if (why_others_may_change(file.status()).empty() &&
+      linkat(AT_FDCWD, source.c_str(), place.directory(), name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+    struct stat linked {};
+    const bool is_known = fstatat(place.directory(), name.c_str(), &linked, AT_SYMLINK_NOFOLLOW) == 0 &&
+                          linked.st_dev == file.status().st_dev && linked.st_ino == file.status().st_ino;
+    if (is_known) return;
+    unlinkat(place.directory(), name.c_str(), 0);  // the source was exchanged
+  }
+  OutputFile copy(place, file.status().st_mode & 0777);
+  std::vector<char> piece(kBufferBytes);
+  uint64_t n_copied = 0;
+  while (const size_t n = file.read(n_copied, piece.data(), piece.size())) {
+    copy.write(piece.data(), n);
+    n_copied += n;
+  }
+  copy.commit();
+}
 
 // Replaces the files of an existing bundle one by one, the index last. After an interruption the checksums of the old index
 // reveal the mixture.
 void OutputDirectory::commit() {
   std::lock_guard lock(unfinished().mutex);
-  std::error_code error;
-  if (!fs::exists(path_, error)) {
-    if (rename(temporary_.c_str(), path_.c_str()) != 0) fail_output(path_, "cannot be created", errno);
-    committed_ = true;
-    return;
+  if (const Held bundle = open_bundle(place_)) {
+    std::vector<std::string> names;
+    for_each_entry(directory_->get(), [&](const char *name) { names.emplace_back(name); });
+    std::sort(names.begin(), names.end());
+    std::stable_partition(names.begin(), names.end(), [](const std::string &name) { return name != kIndexName; });
+    for (const std::string &name : names) {
+      if (renameat(directory_->get(), name.c_str(), bundle->get(), name.c_str()) != 0) {
+        fail_output(place_.path() + "/" + name, "cannot be replaced", errno);
+      }
+    }
+    remove_temporary(temporary_, {place_.held(), directory_});
+  } else if (renameat(place_.directory(), temporary_.c_str(), place_.directory(), place_.name()) != 0) {
+    fail_output(place_.path(), "cannot be created", errno);
   }
-  std::vector<std::string> names;
-  for (const fs::directory_entry &entry : fs::directory_iterator(temporary_)) names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  std::stable_partition(names.begin(), names.end(), [](const std::string &name) { return name != "senone.json"; });
-  for (const std::string &name : names) {
-    const std::string target = path_ + "/" + name;
-    take_access(file(name), target);
-    if (rename(file(name).c_str(), target.c_str()) != 0) fail_output(target, "cannot be replaced", errno);
-  }
-  fs::remove_all(temporary_, error);
-  committed_ = true;
+  unfinished().all.erase(temporary_);
+  temporary_.clear();
 }
 
 void remove_unfinished_outputs() {
   unfinished().mutex.lock();
-  for (const std::string &name : unfinished().names) remove_temporary(name);
+  for (const auto &[name, temporary] : unfinished().all) remove_temporary(name, temporary);
 }
 
 }  // namespace asr

@@ -29,7 +29,7 @@ struct GraphData {
   uint32_t n_states() const { return static_cast<uint32_t>(final_costs.size()); }
 };
 
-void write_graph(const GraphData &graph, const std::string &path);  // graph.bin, layout in docs/graph-file.md
+void write_graph(const GraphData &graph, const FileAt &place);  // graph.bin, layout in docs/graph-file.md
 std::string graph_bytes(const GraphData &graph);                    // the same bytes in memory
 
 // Graph is an immutable graph.bin in memory with every index checked. A search cannot leave the arrays, even if the file

@@ -22,8 +22,8 @@ static_assert(sizeof(asr_gmm_codebook) == 24);
 
 }  // namespace
 
-void write_acoustic_model(const AcousticModel &model, const std::string &path) {
-  model.validate(path);
+void write_acoustic_model(const AcousticModel &model, const FileAt &place) {
+  model.validate(place.path());
   std::vector<uint32_t> stream_sizes, stream_dims;
   for (const GmmStream &stream : model.streams) {
     stream_sizes.push_back(static_cast<uint32_t>(stream.dims.size()));
@@ -44,7 +44,7 @@ void write_acoustic_model(const AcousticModel &model, const std::string &path) {
   header.n_precisions = model.precisions.size();
   header.n_log_weights = model.log_weights.size();
 
-  OutputFile file(path);
+  OutputFile file(place);
   file.write(&header, sizeof(header));
   write_section(file, stream_sizes);
   write_section(file, stream_dims);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "core/base/file.h"
 
 namespace asr {
 
@@ -52,7 +53,7 @@ class AcousticView {
   asr_acoustic_view view_{};
 };
 
-void write_acoustic_model(const AcousticModel &model, const std::string &path);  // acoustic.bin
-AcousticModel read_acoustic_model(const std::string &path);                      // validated
+void write_acoustic_model(const AcousticModel &model, const FileAt &place);  // acoustic.bin
+AcousticModel read_acoustic_model(const std::string &path);                  // validated
 
 }  // namespace asr

@@ -200,6 +200,19 @@ Bundle parse_index(const std::string &text, const std::string &source) {
   return bundle;
 }
 
+// `place(name)`: the FileAt of a file of the bundle.
+template <typename Place>
+void write_index(Bundle bundle, const std::vector<std::string> &names, const Place &place) {
+  bundle.files.clear();
+  for (const std::string &name : names) {
+    const FileSum sum = sum_file(place(name));
+    bundle.files[name] = {sum.size, sum.checksum};
+  }
+  OutputFile out(place(kIndexName));
+  out.write(bundle_index_text(bundle));
+  out.commit();
+}
+
 }  // namespace
 
 void check_bundle_file_size(const std::string &path, const BundleFile &listed, uint64_t size) {
@@ -246,16 +259,12 @@ Bundle read_bundle(const std::string &path, const std::string &unread) {
   return bundle;
 }
 
-void write_bundle_index(Bundle bundle, const std::string &directory, const std::vector<std::string> &names) {
-  bundle.path = directory;
-  bundle.files.clear();
-  for (const std::string &name : names) {
-    const FileSum sum = sum_file(bundle.file(name));
-    bundle.files[name] = {sum.size, sum.checksum};
-  }
-  OutputFile out(bundle.file(kIndexName));
-  out.write(bundle_index_text(bundle));
-  out.commit();
+void write_bundle_index(const Bundle &bundle, const OutputDirectory &directory, const std::vector<std::string> &names) {
+  write_index(bundle, names, [&](const std::string &name) { return directory.file(name); });
+}
+
+void write_bundle_index(const Bundle &bundle, const std::string &directory, const std::vector<std::string> &names) {
+  write_index(bundle, names, [&](const std::string &name) { return FileAt(directory + "/" + name); });
 }
 
 std::string bundle_index_text(const Bundle &bundle) {

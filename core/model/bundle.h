@@ -65,7 +65,8 @@ void check_bundle_file(const Bundle &bundle, const std::string &name);
 
 // Writes senone.json into `directory`, with size and checksum of the files `names` there. Other fields are copied from the
 // bundle.
-void write_bundle_index(Bundle bundle, const std::string &directory, const std::vector<std::string> &names);
+void write_bundle_index(const Bundle &bundle, const OutputDirectory &directory, const std::vector<std::string> &names);
+void write_bundle_index(const Bundle &bundle, const std::string &directory, const std::vector<std::string> &names);
 
 // Returns the text of senone.json with all of the bundle's files. The bundle read from a text has an empty path; `source` names
 // the text in errors.
@@ -81,7 +82,7 @@ struct WordLabel {
 std::vector<std::string> read_symbols(const std::string &path);
 std::vector<std::string> parse_symbols(std::string_view text, const std::string &path);
 std::string symbols_text(const std::vector<std::string> &symbols, const std::string &path);
-void write_symbols(const std::vector<std::string> &symbols, const std::string &path);
+void write_symbols(const std::vector<std::string> &symbols, const FileAt &place);
 
 // words.txt with labels: "symbol id<TAB>rule<TAB>tags", where \t, \n, \r and \\ are escaped. The functions above ignore labels.
 struct WordTable {
@@ -90,6 +91,6 @@ struct WordTable {
 };
 WordTable parse_words(std::string_view text, const std::string &path);
 std::string words_text(const WordTable &table, const std::string &path);
-void write_words(const WordTable &table, const std::string &path);
+void write_words(const WordTable &table, const FileAt &place);
 
 }  // namespace asr

@@ -81,8 +81,8 @@ std::vector<BasePhone> unpack_phones(const std::vector<char> &names, const std::
 
 }  // namespace
 
-void write_hmm_set(const HmmSet &set, const std::string &path) {
-  set.validate(path);
+void write_hmm_set(const HmmSet &set, const FileAt &place) {
+  set.validate(place.path());
   std::vector<char> names;
   std::vector<PhoneRecord> phones;
   for (const BasePhone &phone : set.phones) {
@@ -122,7 +122,7 @@ void write_hmm_set(const HmmSet &set, const std::string &path) {
   header.n_contexts = static_cast<uint32_t>(contexts.size());
   header.n_transitions = static_cast<uint32_t>(transitions.size());
 
-  OutputFile file(path);
+  OutputFile file(place);
   file.write(&header, sizeof(header));
   write_section(file, names);
   write_section(file, phones);

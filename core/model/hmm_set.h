@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/file.h"
+
 namespace asr {
 
 constexpr uint32_t kNoPhone = 0xffffffffu;
@@ -86,7 +88,7 @@ class ContextTable {
   bool has_positions_ = false;
 };
 
-void write_hmm_set(const HmmSet &set, const std::string &path);  // hmms.bin
-HmmSet read_hmm_set(const std::string &path);                    // validated
+void write_hmm_set(const HmmSet &set, const FileAt &place);  // hmms.bin
+HmmSet read_hmm_set(const std::string &path);                // validated
 
 }  // namespace asr

@@ -127,11 +127,11 @@ std::string words_text(const WordTable &table, const std::string &path) {
   return text;
 }
 
-void write_symbols(const std::vector<std::string> &symbols, const std::string &path) { write_words({symbols, {}}, path); }
+void write_symbols(const std::vector<std::string> &symbols, const FileAt &place) { write_words({symbols, {}}, place); }
 
-void write_words(const WordTable &table, const std::string &path) {
-  OutputFile file(path);
-  file.write(words_text(table, path));
+void write_words(const WordTable &table, const FileAt &place) {
+  OutputFile file(place);
+  file.write(words_text(table, place.path()));
   file.commit();
 }
 

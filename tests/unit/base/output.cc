@@ -25,6 +25,18 @@ using test::Scratch;
 using test::slurp;
 using test::spill;
 
+struct stat status_of(const std::string &path) {
+  struct stat status {};
+  EXPECT_EQ(lstat(path.c_str(), &status), 0) << path;
+  return status;
+}
+
+void put(const FileAt &place, const std::string &text) {
+  OutputFile file(place);
+  file.write(text);
+  file.commit();
+}
+
 TEST(OutputFile, AppearsOnCommit) {
   const Scratch scratch;
   OutputFile file(scratch / "f");
@@ -76,22 +88,78 @@ TEST(OutputFile, MakesTheFileThatALinkNames) {
   EXPECT_TRUE(fs::is_symlink(scratch / "loop"));
 }
 
-TEST(OutputFile, KeepsModeAndOwner) {
-  const Scratch scratch;
-  const std::string path = scratch / "f";
-  spill(path, "old");
-  fs::permissions(path, fs::perms(0600));
-  if (geteuid() == 0) {
-    ASSERT_EQ(chown(path.c_str(), 65534, 65534), 0);
-  }
+// Replaces a file by a new one, and returns its status.
+struct stat replaced(const std::string &path) {
   OutputFile file(path);
   file.write("new");
   file.commit();
-  struct stat status {};
-  ASSERT_EQ(stat(path.c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777, 0600u);
-  EXPECT_EQ(status.st_uid, geteuid() == 0 ? 65534 : geteuid());
   EXPECT_EQ(slurp(path), "new");
+  return status_of(path);
+}
+
+TEST(OutputFile, KeepsThePermissionsOfTheUsersOwnFile) {
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  for (const mode_t mode : {0600, 0640, 0666}) {
+    spill(path, "old");
+    fs::permissions(path, fs::perms(mode));
+    EXPECT_EQ(replaced(path).st_mode & 07777, mode);
+  }
+}
+
+// Whoever may write to the directory may choose the file that is replaced, but not the permissions of the new one.
+TEST(OutputFile, NeverOpensAFileToMoreUsers) {
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  const mode_t umask_before = umask(027);
+  fs::permissions(scratch.path(), fs::perms(0777));
+  for (const auto &[older, expected] : {std::pair(0666, 0640), std::pair(0604, 0600), std::pair(0640, 0640)}) {
+    spill(path, "old");
+    fs::permissions(path, fs::perms(older));
+    EXPECT_EQ(replaced(path).st_mode & 07777, static_cast<mode_t>(expected));
+  }
+  umask(umask_before);
+}
+
+TEST(OutputFile, NeverTakesAnOwner) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  spill(path, "old");
+  fs::permissions(path, fs::perms(0666));
+  ASSERT_EQ(chown(path.c_str(), 65534, 65534), 0);
+  const struct stat status = replaced(path);
+  EXPECT_EQ(status.st_uid, geteuid());
+  EXPECT_EQ(status.st_gid, getegid());
+  EXPECT_EQ(status.st_mode & 0777, 0644u);
+}
+
+// Between two steps somebody else exchanges the directory of the output.
+TEST(OutputFile, StaysInItsDirectory) {
+  const Scratch scratch;
+  fs::create_directory(scratch / "work");
+  fs::create_directory(scratch / "other");
+  spill(scratch / "other/f", "precious");
+  OutputFile file(scratch / "work/f");
+  file.write("new");
+  fs::rename(scratch / "work", scratch / "moved");
+  fs::create_directory_symlink(scratch / "other", scratch / "work");
+  file.commit();
+  EXPECT_EQ(slurp(scratch / "other/f"), "precious");
+  EXPECT_EQ(slurp(scratch / "moved/f"), "new");
+  EXPECT_EQ(std::distance(fs::directory_iterator(scratch / "other"), fs::directory_iterator()), 1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(scratch / "moved"), fs::directory_iterator()), 1);
+}
+
+TEST(OutputFile, FollowsNoLinkOfAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a link away";
+  const Scratch scratch;
+  spill(scratch / "f", "precious");
+  fs::create_symlink("f", scratch / "link");
+  ASSERT_EQ(lchown((scratch / "link").c_str(), 65534, 65534), 0);
+  expect_error([&] { OutputFile file(scratch / "link"); }, ASR_IO, "is a symbolic link of user 65534, which is not followed");
+  expect_error([&] { OutputDirectory directory(scratch / "link"); }, ASR_IO, "is a symbolic link of user 65534");
+  EXPECT_EQ(slurp(scratch / "f"), "precious");
 }
 
 TEST(OutputFile, NamesWhatCannotBeMade) {
@@ -109,6 +177,19 @@ TEST(OutputFile, ReportsAFullDevice) {
       },
       ASR_IO, "free some space");
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+// The link of a process's descriptor leads to a pipe by a name that is no path.
+TEST(OutputFile, WritesToThePipeOfADescriptor) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  OutputFile file("/proc/self/fd/" + std::to_string(ends[1]));
+  file.write("abc");
+  file.commit();
+  char bytes[4] = {};
+  EXPECT_EQ(read(ends[0], bytes, sizeof(bytes)), 3);
+  EXPECT_STREQ(bytes, "abc");
+  for (const int end : ends) close(end);
 }
 
 // Runs `body` in a child process and returns its exit code.
@@ -164,7 +245,7 @@ TEST(OutputDirectory, AppearsOnCommit) {
   const Scratch scratch;
   {
     OutputDirectory directory(scratch / "bundle/");
-    spill(directory.file("a"), "1");
+    put(directory.file("a"), "1");
     EXPECT_FALSE(fs::exists(scratch / "bundle"));
     directory.commit();
   }
@@ -178,12 +259,100 @@ TEST(OutputDirectory, ReplacesABundleFileByFile) {
   spill(scratch / "bundle/senone.json", "old");
   spill(scratch / "bundle/kept", "kept");
   OutputDirectory directory(scratch / "bundle");
-  spill(directory.file("senone.json"), "new");
+  put(directory.file("senone.json"), "new");
   EXPECT_EQ(slurp(scratch / "bundle/senone.json"), "old");
   directory.commit();
   EXPECT_EQ(slurp(scratch / "bundle/senone.json"), "new");
   EXPECT_EQ(slurp(scratch / "bundle/kept"), "kept");
   EXPECT_EQ(scratch.n_entries(), 1u);
+}
+
+TEST(OutputDirectory, TakesTheDirectoryInWhichTheProcessIs) {
+  const Scratch scratch;
+  fs::create_directory(scratch / "bundle");
+  spill(scratch / "bundle/senone.json", "old");
+  const fs::path before = fs::current_path();
+  fs::current_path(scratch / "bundle");
+  {
+    OutputDirectory directory(".");
+    put(directory.file("senone.json"), "new");
+    directory.commit();
+  }
+  fs::current_path(before);
+  EXPECT_EQ(slurp(scratch / "bundle/senone.json"), "new");
+  EXPECT_EQ(scratch.n_entries(), 1u);
+}
+
+// Between two steps somebody else puts a link in the place of the temporary directory.
+TEST(OutputDirectory, StaysInItsDirectory) {
+  const Scratch scratch;
+  fs::create_directory(scratch / "bundle");
+  fs::create_directory(scratch / "other");
+  spill(scratch / "bundle/senone.json", "old");
+  OutputDirectory directory(scratch / "bundle");
+  for (const fs::directory_entry &entry : fs::directory_iterator(scratch.path())) {
+    if (entry.path().filename().string().find(".partial-") == std::string::npos) continue;
+    fs::rename(entry.path(), scratch / "moved");
+    fs::create_directory_symlink(scratch / "other", entry.path());
+    break;
+  }
+  put(directory.file("graph.bin"), "new");
+  put(directory.file("senone.json"), "new");
+  directory.commit();
+  EXPECT_TRUE(fs::is_empty(scratch / "other"));
+  EXPECT_EQ(slurp(scratch / "bundle/graph.bin"), "new");
+  EXPECT_EQ(slurp(scratch / "bundle/senone.json"), "new");
+}
+
+TEST(OutputDirectory, KeepsThePermissionsOfReplacedFiles) {
+  const Scratch scratch;
+  fs::create_directory(scratch / "bundle");
+  spill(scratch / "bundle/senone.json", "old");
+  fs::permissions(scratch / "bundle/senone.json", fs::perms(0600));
+  OutputDirectory directory(scratch / "bundle");
+  put(directory.file("senone.json"), "new");
+  put(directory.file("more"), "new");
+  directory.commit();
+  EXPECT_EQ(status_of(scratch / "bundle/senone.json").st_mode & 0777, 0600u);
+  EXPECT_NE(status_of(scratch / "bundle/more").st_mode & 0777, 0600u);
+}
+
+// A linked file is another bundle's file, too.
+TEST(OutputDirectory, LeavesLinkedFilesAsTheyAre) {
+  const Scratch scratch;
+  spill(scratch / "source", "model");
+  fs::permissions(scratch / "source", fs::perms(0644));
+  const struct stat before = status_of(scratch / "source");
+  fs::create_directory(scratch / "bundle");
+  for (const char *name : {"bundle/senone.json", "bundle/model"}) {
+    spill(scratch / name, "old");
+    fs::permissions(scratch / name, fs::perms(0666));
+    if (geteuid() == 0) {
+      ASSERT_EQ(chown((scratch / name).c_str(), 65534, 65534), 0);
+    }
+  }
+  OutputDirectory directory(scratch / "bundle");
+  directory.add("model", scratch / "source");
+  directory.commit();
+  const struct stat after = status_of(scratch / "source"), linked = status_of(scratch / "bundle/model");
+  EXPECT_EQ(linked.st_ino, before.st_ino);
+  EXPECT_EQ(after.st_mode, before.st_mode);
+  EXPECT_EQ(after.st_uid, before.st_uid);
+  EXPECT_EQ(after.st_gid, before.st_gid);
+}
+
+// Who may change the source could change the bundle by it.
+TEST(OutputDirectory, CopiesWhatOthersMayChange) {
+  const Scratch scratch;
+  spill(scratch / "source", std::string(1 << 20, 'm'));
+  fs::permissions(scratch / "source", fs::perms(0666));
+  OutputDirectory directory(scratch / "bundle");
+  directory.add("model", scratch / "source");
+  directory.commit();
+  const struct stat copy = status_of(scratch / "bundle/model");
+  EXPECT_NE(copy.st_ino, status_of(scratch / "source").st_ino);
+  EXPECT_EQ(copy.st_mode & 022, 0u);
+  EXPECT_EQ(slurp(scratch / "bundle/model"), slurp(scratch / "source"));
 }
 
 TEST(OutputDirectory, RefusesWhatIsNoBundle) {
@@ -204,7 +373,7 @@ TEST(UnfinishedOutputs, AreRemovedAndNoneAppears) {
     OutputFile file(scratch / "file"), replacing(scratch / "old"), done(scratch / "done");
     OutputDirectory directory(scratch / "directory");
     OutputFile inside(directory.file("part"));
-    spill(directory.file("copied"), "bytes that no OutputFile wrote");
+    directory.add("copied", scratch / "old");
     done.write("done");
     done.commit();
     if (scratch.n_entries() != 5) _exit(1);
