@@ -17,6 +17,7 @@ foreach(part IN ITEMS api base audio feature model packed graph lattice decode a
 endforeach()
 add_library(senone_static STATIC ${SENONE_STATIC_OBJECTS})
 target_link_libraries(senone_static INTERFACE pthread ${CMAKE_DL_LIBS} m)
+target_link_options(senone_static INTERFACE -Wl,--build-id)  # core/base/build_id.h
 set_target_properties(senone_static PROPERTIES OUTPUT_NAME senone EXPORT_NAME static LINKER_LANGUAGE CXX
                       ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
 if(NOT SENONE_INSTALL)

@@ -39,9 +39,9 @@ bool copy_bytes(int from, int to, size_t size) {
 
 }  // namespace
 
-bool leads_to(const char *link, const std::string &target) noexcept {
+bool leads_to(int directory, const char *link, const std::string &target) noexcept {
   char found[PATH_MAX];
-  const ssize_t n = readlink(link, found, sizeof(found));
+  const ssize_t n = readlinkat(directory, link, found, sizeof(found));
   return n > 0 && target == std::string_view(found, static_cast<size_t>(n));
 }
 
@@ -54,12 +54,12 @@ std::optional<SealedMemory> SealedMemory::copy_of(const InputFile &file, const s
 }
 
 // O_PATH opens without side effects: no terminal becomes the controlling one, and no writer of a pipe wakes up.
-std::optional<SealedMemory> SealedMemory::behind(const std::string &link, const std::string &name, size_t size) {
-  const Descriptor place(open(link.c_str(), O_PATH | O_CLOEXEC));
+std::optional<SealedMemory> SealedMemory::behind(int directory, const std::string &name, size_t size) {
+  const Descriptor place(openat(directory, name.c_str(), O_PATH | O_CLOEXEC));
   const std::string own = path_of(place);
   struct stat status {};
   if (place.get() < 0 || fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  if (!leads_to(own.c_str(), "/memfd:" + name + " (deleted)")) return {};
+  if (!leads_to(AT_FDCWD, own.c_str(), "/memfd:" + name + " (deleted)")) return {};
   Descriptor memory(open(own.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   const int seals = memory.get() >= 0 ? fcntl(memory.get(), F_GET_SEALS) : -1;
   if (seals < 0 || (seals & kSeals) != kSeals || fstat(memory.get(), &status) != 0) return {};

@@ -18,9 +18,9 @@ class SealedMemory {
   // Copies a file that is not empty. Returns nothing if the system has no such memory or if the file became shorter. Also if
   // creating so large a file would end the process (SIGXFSZ, `ulimit -f`).
   static std::optional<SealedMemory> copy_of(const InputFile &file, const std::string &name);
-  // Maps the memory behind a link in /proc. Returns nothing unless that is sealed memory of this name and size made by this
-  // user. The link may be stale and lead anywhere, so nothing else is ever opened.
-  static std::optional<SealedMemory> behind(const std::string &link, const std::string &name, size_t size);
+  // Maps the memory behind the link `name` to a descriptor in /proc. Returns nothing unless that is sealed memory of this name
+  // and size made by this user. The link may be stale and lead anywhere, so nothing else is ever opened.
+  static std::optional<SealedMemory> behind(int directory, const std::string &name, size_t size);
 
   SealedMemory(SealedMemory &&other) noexcept;
   SealedMemory &operator=(SealedMemory &&) = delete;
@@ -39,6 +39,6 @@ class SealedMemory {
 };
 
 // Returns true if a symbolic link leads to `target`. Allocates no memory.
-bool leads_to(const char *link, const std::string &target) noexcept;
+bool leads_to(int directory, const char *link, const std::string &target) noexcept;
 
 }  // namespace asr

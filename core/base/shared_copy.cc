@@ -2,8 +2,8 @@
 // Engines of a process share a copy through a map of existing copies. Processes find each other's copies through symbolic links
 // in a directory of the user. A link is named after the file and its content, and leads to the descriptor in the publishing
 // process. It is created once the copy has passed its check. A note of the same name stays in the directory, so that a later
-// process need not repeat the whole check. Without sealed memory or such a directory, processes share nothing, and everything
-// else works the same.
+// process need not repeat the whole check. Names hold the build id of the library, because another build may check less.
+// Without sealed memory, such a directory or a build id, processes share nothing, and everything else works the same.
 #include "core/base/shared_copy.h"
 
 #include <dirent.h>
@@ -28,8 +28,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/build_id.h"
 #include "core/base/error.h"
 #include "core/base/sealed_memory.h"
+#include "core/base/user_directory.h"
 
 namespace asr {
 
@@ -44,11 +46,13 @@ class SharedPages {
 
   const uint8_t *data() const { return sealed_ ? sealed_->data() : own_.data(); }
   size_t size() const { return sealed_ ? sealed_->size() : own_.size(); }
-  void publish(const std::string &link);
+  // Creates a link to the pages in a directory of the user's.
+  void publish(Descriptor directory, const std::string &link);
 
  private:
   FileCopy own_;
   std::optional<SealedMemory> sealed_;
+  Descriptor directory_;
   std::string link_, target_;  // empty: not published by this process
   pid_t publisher_ = 0;
 };
@@ -116,7 +120,7 @@ Copies *g_copies = new (g_memory) Copies;
 
 std::string key_of(const InputFile &file, const std::string &content) {
   const struct stat &s = file.status();
-  std::string key = content;
+  std::string key = content + "-" + build_id();
   for (const uint64_t part : {uint64_t{s.st_dev}, uint64_t{s.st_ino}, static_cast<uint64_t>(s.st_size),
                               static_cast<uint64_t>(s.st_mtim.tv_sec), static_cast<uint64_t>(s.st_mtim.tv_nsec),
                               static_cast<uint64_t>(s.st_ctim.tv_sec), static_cast<uint64_t>(s.st_ctim.tv_nsec)}) {
@@ -125,36 +129,36 @@ std::string key_of(const InputFile &file, const std::string &content) {
   return key;
 }
 
-bool is_own_directory(const std::string &path) {
-  struct stat s {};
-  return lstat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 022) == 0;
-}
-
-// Returns a directory that only this user can write to, or "". Programs with more privileges than their user trust nothing of
-// the user's. User "nobody" is no user of its own: in a container it also stands for every user whom the container lacks.
-std::string directory_of_user() {
+// Returns a directory that only this user can write to, if there is one. Programs with more privileges than their user trust
+// nothing of the user's. User "nobody" is no user of its own: in a container it also stands for every user whom the container
+// lacks.
+Descriptor directory_of_user() {
   constexpr uid_t kNobody = 65534;
-  if (getauxval(AT_SECURE) != 0 || geteuid() == kNobody) return "";
-  const char *const runtime = getenv("XDG_RUNTIME_DIR");
-  const bool is_own = runtime != nullptr && runtime[0] == '/' && is_own_directory(runtime);
-  const std::string path = is_own ? std::string(runtime) + "/senone" : format("/dev/shm/senone-%u", geteuid());
-  mkdir(path.c_str(), 0700);
-  return is_own_directory(path) ? path : "";
+  if (getauxval(AT_SECURE) != 0 || geteuid() == kNobody) return {};
+  if (const char *const runtime = getenv("XDG_RUNTIME_DIR")) {
+    const Descriptor base = open_base_directory(runtime, IfMissing::kFail);
+    struct stat s {};
+    const bool is_own = base.get() >= 0 && fstat(base.get(), &s) == 0 && s.st_uid == geteuid();
+    if (is_own) return open_user_directory(base, "senone");
+  }
+  return open_user_directory(open_base_directory("/dev/shm", IfMissing::kFail), format("senone-%u", geteuid()));
 }
 
-// Calls action(path) for the entries of a directory.
+// Calls action(name) for the entries of a directory.
 template <typename Action>
-void for_each_entry(const std::string &directory, const Action &action) {
-  const std::unique_ptr<DIR, int (*)(DIR *)> all(opendir(directory.c_str()), closedir);
+void for_each_entry(int directory, const Action &action) {
+  Descriptor again(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, int (*)(DIR *)> all(fdopendir(again.get()), closedir);
   if (!all) return;
-  while (const dirent *const entry = readdir(all.get())) action(directory + "/" + entry->d_name);
+  again.release();
+  while (const dirent *const entry = readdir(all.get())) action(entry->d_name);
 }
 
 // Removes links whose process has ended. A link that cannot be followed for another reason may be of a living process.
-void remove_dangling(const std::string &directory) {
-  for_each_entry(directory, [](const std::string &path) {
+void remove_dangling(int directory) {
+  for_each_entry(directory, [&](const char *name) {
     struct stat s {};
-    if (stat(path.c_str(), &s) != 0 && errno == ENOENT) unlink(path.c_str());
+    if (fstatat(directory, name, &s, 0) != 0 && errno == ENOENT) unlinkat(directory, name, 0);
   });
 }
 
@@ -162,8 +166,8 @@ void remove_dangling(const std::string &directory) {
 // without the lock only wastes memory.
 class MakingLock {
  public:
-  MakingLock(const std::string &directory, const std::string &key)
-      : file_(open((directory + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)) {
+  MakingLock(int directory, const std::string &key)
+      : file_(openat(directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)) {
     range_.l_start = static_cast<off_t>(checksum(key.data(), key.size()) >> 33);  // one byte per copy of an empty file
     using Clock = std::chrono::steady_clock;
     const Clock::time_point end = Clock::now() + kMostWaiting;
@@ -189,8 +193,8 @@ class MakingLock {
 };
 
 // Returns the pages that another process made and checked; nullptr if there are none.
-Pages published(const std::string &directory, const std::string &key, size_t size) {
-  auto sealed = SealedMemory::behind(directory + "/" + key, key, size);
+Pages published(int directory, const std::string &key, size_t size) {
+  auto sealed = SealedMemory::behind(directory, key, size);
   return sealed ? std::make_shared<SharedPages>(std::move(*sealed)) : nullptr;
 }
 
@@ -200,42 +204,45 @@ Pages published(const std::string &directory, const std::string &key, size_t siz
 // setuid programs. Other file systems, such as FUSE's and plugged-in disks', may be another user's.
 class PassedNote {
  public:
-  PassedNote(const InputFile &file, const std::string &directory, const std::string &key)
-      : directory_(directory), suffix_(".passed"), path_(directory + "/" + key + suffix_), is_trusted_(is_settled(file)) {}
+  PassedNote(const InputFile &file, int directory, const std::string &key)
+      : directory_(directory), suffix_(".passed"), name_(key + suffix_), is_trusted_(is_settled(file)) {}
   bool exists() const {
     struct stat s {};
-    return is_trusted_ && lstat(path_.c_str(), &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid();
+    return is_trusted_ && fstatat(directory_, name_.c_str(), &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(s.st_mode) &&
+           s.st_uid == geteuid();
   }
   void write() const {
     if (!is_trusted_) return;
     make_place();
-    const Descriptor note(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    const Descriptor note(openat(directory_, name_.c_str(), kFlags, 0600));
   }
 
  private:
   static constexpr time_t kTickOfTimes = 2;  // in seconds; no usual file system has longer ones
   static constexpr size_t kMostNotes = 64;
 
-  const std::string directory_, suffix_, path_;
+  const int directory_;
+  const std::string suffix_, name_;
   const bool is_trusted_;
 
   static bool is_settled(const InputFile &file) {
     const struct stat &s = file.status();
     struct statvfs system {};
     if (fstatvfs(file.descriptor(), &system) != 0 || (system.f_flag & ST_NOSUID) != 0) return false;
-    const bool is_safe = (s.st_uid == geteuid() || s.st_uid == 0) && (s.st_mode & 022) == 0;
     const time_t now = time(nullptr);
-    return is_safe && s.st_ctim.tv_sec + kTickOfTimes < now && s.st_mtim.tv_sec + kTickOfTimes < now;
+    return why_others_may_change(s).empty() && s.st_ctim.tv_sec + kTickOfTimes < now && s.st_mtim.tv_sec + kTickOfTimes < now;
   }
 
   // Removes all notes if they have become too many.
   void make_place() const {
     std::vector<std::string> notes;
-    for_each_entry(directory_, [&](const std::string &path) {
-      if (path.compare(path.size() - suffix_.size(), suffix_.size(), suffix_) == 0) notes.push_back(path);
+    for_each_entry(directory_, [&](const std::string &name) {
+      const bool is_note = name.size() > suffix_.size() && name.substr(name.size() - suffix_.size()) == suffix_;
+      if (is_note) notes.push_back(name);
     });
     if (notes.size() < kMostNotes) return;
-    for (const std::string &note : notes) unlink(note.c_str());
+    for (const std::string &note : notes) unlinkat(directory_, note.c_str(), 0);
   }
 };
 
@@ -248,8 +255,9 @@ std::shared_ptr<SharedPages> make(const InputFile &file, const std::string &key,
 
 Pages find_or_publish(const InputFile &file, const std::string &key, const SharedCopy::Check &check,
                       const SharedCopy::Check &recheck) {
-  const std::string directory = directory_of_user();
-  if (directory.empty()) return make(file, key, check);
+  Descriptor of_user = build_id().empty() ? Descriptor() : directory_of_user();
+  const int directory = of_user.get();
+  if (directory < 0) return make(file, key, check);
   if (Pages copy = published(directory, key, file.size())) return copy;
   const MakingLock lock(directory, key);
   if (Pages copy = published(directory, key, file.size())) return copy;
@@ -259,29 +267,32 @@ Pages find_or_publish(const InputFile &file, const std::string &key, const Share
   if (!has_passed) note.write();
   if (Pages copy = published(directory, key, file.size())) return copy;  // published after the wait had timed out
   remove_dangling(directory);
-  made->publish(directory + "/" + key);
+  made->publish(std::move(of_user), key);
   return made;
 }
 
 }  // namespace
 
 // Creates the link under its final name at once; if two processes do this at the same time, one link remains.
-void SharedPages::publish(const std::string &link) {
+void SharedPages::publish(Descriptor directory, const std::string &link) {
   if (!sealed_) return;
   publisher_ = getpid();
+  directory_ = std::move(directory);
   target_ = format("/proc/%d/fd/%d", publisher_, sealed_->descriptor());
   const std::string temporary = link + format(".%d", publisher_);
   link_ = link;  // set before the link exists, so that a lack of memory cannot leave the link behind
-  unlink(temporary.c_str());
-  if (symlink(target_.c_str(), temporary.c_str()) != 0 || rename(temporary.c_str(), link.c_str()) != 0) {
-    unlink(temporary.c_str());
+  const int place = directory_.get();
+  unlinkat(place, temporary.c_str(), 0);
+  if (symlinkat(target_.c_str(), place, temporary.c_str()) != 0 ||
+      renameat(place, temporary.c_str(), place, link.c_str()) != 0) {
+    unlinkat(place, temporary.c_str(), 0);
     link_.clear();
   }
 }
 
 SharedPages::~SharedPages() {
   const bool own = !link_.empty() && publisher_ == getpid();  // false in a child of fork
-  if (own && leads_to(link_.c_str(), target_)) unlink(link_.c_str());
+  if (own && leads_to(directory_.get(), link_.c_str(), target_)) unlinkat(directory_.get(), link_.c_str(), 0);
 }
 
 SharedCopy::SharedCopy(FileCopy copy, const Check &check) {

@@ -25,9 +25,10 @@ class SharedCopy {
   // Makes a private copy.
   SharedCopy(const InputFile &file, const Check &check) : SharedCopy(FileCopy(file), check) {}
   SharedCopy(FileCopy copy, const Check &check);
-  // Makes or joins a shared copy. `content` identifies the accepted content, for example the name of the check and a checksum.
-  // The same file with the same content gives memory that passed the check, here or in another process of the user. A file that
-  // has not changed since it passed the whole check in an earlier process only gets `recheck`, which compares the checksum.
+  // Makes or joins a shared copy. `content` identifies the accepted content, for example the kind of file and a checksum. The
+  // same file with the same content gives memory that passed the check, here or in another process of the user with the same
+  // build of this library. A file that has not changed since it passed the whole check in an earlier process only gets
+  // `recheck`, which compares the checksum.
   SharedCopy(const InputFile &file, const std::string &content, const Check &check, const Check &recheck);
 
   const uint8_t *data() const;

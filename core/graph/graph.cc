@@ -15,8 +15,6 @@ namespace {
 
 constexpr char kMagic[9] = "SenoneGR";
 constexpr uint32_t kVersion = 2;
-// Memory that processes share under this name has passed check_content. Increase the number when the check gets stricter.
-constexpr char kCheckName[] = "graph-1";
 
 struct Header {
   char magic[8];
@@ -125,7 +123,7 @@ SharedCopy read_checked(const std::string &path, const BundleFile *listed) {
   }
   check_bundle_file_size(path, *listed, file.size());
   check_length(file);
-  const std::string content = format("%s-%016llx", kCheckName, static_cast<unsigned long long>(listed->checksum));
+  const std::string content = format("graph-%016llx", static_cast<unsigned long long>(listed->checksum));
   const auto compare_checksum = [&](const uint8_t *data, size_t size) {
     check_bundle_file(path, *listed, {size, checksum(data, size)});
   };
@@ -198,9 +196,9 @@ void put_graph(const GraphData &graph, const std::string &name, Output &file) {
 
 }  // namespace
 
-void write_graph(const GraphData &graph, const std::string &path) {
-  OutputFile file(path);
-  put_graph(graph, path, file);
+void write_graph(const GraphData &graph, const FileAt &place) {
+  OutputFile file(place);
+  put_graph(graph, place.path(), file);
   file.commit();
 }
 

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <thread>
 
+#include "core/base/build_id.h"
 #include "tests/unit/scratch.h"
 
 namespace asr::test {
@@ -324,7 +325,7 @@ TEST_F(PassedNotes, TheWholeCheckIsMadeOnce) {
 }
 
 TEST_F(PassedNotes, NotForFilesThatOthersWrite) {
-  std::filesystem::permissions(path_, std::filesystem::perms::group_write, std::filesystem::perm_options::add);
+  std::filesystem::permissions(path_, std::filesystem::perms::others_write, std::filesystem::perm_options::add);
   let_times_pass();
   for (int n = 0; n < 2; ++n) EXPECT_EQ(checks(), kWhole);
   EXPECT_EQ(n_notes(), 0u);
@@ -343,6 +344,41 @@ TEST_F(PassedNotes, NotInFileSystemsOfOtherUsers) {
     }
     return n_notes() == 0 ? 0 : 2;
   });
+}
+
+// Runs in a copy of this program with another build id; see below.
+TEST(OtherBuild, DISABLED_MakesACopy) {
+  bool is_checked = false;
+  copy_of(
+      getenv("SENONE_TEST_FILE"), "text", [&](const uint8_t *, size_t) { is_checked = true; }, accept);
+  exit(is_checked ? 10 : 11);
+}
+
+// Another build of the library may check less: neither its copies nor its notes count.
+TEST_F(PassedNotes, NotFromAnotherBuild) {
+  if (SENONE_EMULATOR[0] != '\0') GTEST_SKIP() << "the program runs in an emulator";
+  let_times_pass();
+  EXPECT_EQ(checks(), kWhole);
+  ASSERT_EQ(n_notes(), 1u);
+  const SharedCopy kept = copy_of(path_, "text", never, accept);
+  std::string program = slurp("/proc/self/exe"), id;
+  for (size_t i = 0; i < build_id().size(); i += 2) {
+    id += static_cast<char>(std::stoi(build_id().substr(i, 2), nullptr, 16));
+  }
+  const size_t at = program.find(id);
+  ASSERT_NE(at, std::string::npos);
+  const auto outcome_of_program = [&](const std::string &name) {
+    spill(scratch_ / name, program);
+    std::filesystem::permissions(scratch_ / name, std::filesystem::perms(0700));
+    setenv("SENONE_TEST_FILE", path_.c_str(), 1);
+    const std::string options = " --gtest_also_run_disabled_tests --gtest_filter=OtherBuild.* >/dev/null";
+    const int status = system((scratch_ / name + options).c_str());
+    unsetenv("SENONE_TEST_FILE");
+    return WEXITSTATUS(status);
+  };
+  EXPECT_EQ(outcome_of_program("same"), 11);
+  program[at] = static_cast<char>(program[at] ^ 1);
+  EXPECT_EQ(outcome_of_program("other"), 10);
 }
 
 TEST_F(PassedNotes, NotARefusedFileAndNotTooMany) {
