@@ -106,10 +106,12 @@ void warn_of_nothing(const std::string &directory) {
       directory.c_str(), what);
 }
 
-// Returns why a directory is not searched; "" if it is searched or does not exist.
-std::string why_skipped(const std::string &directory) {
+// Returns why a directory is not searched; "" if it is searched or does not exist. Above the installed one, whoever could
+// replace it could replace the library.
+std::string why_skipped(const std::string &directory, bool is_named) {
   std::error_code error;
   std::string reason = why_untrusted(directory);
+  if (reason.empty() && is_named) reason = why_replaceable(directory);
   const bool is_other = std::filesystem::exists(directory, error) && !std::filesystem::is_directory(directory, error);
   if (reason.empty() && is_other) reason = "is not a directory";
   return reason.empty() ? "" : "plugin directory " + directory + ": is skipped: it " + reason;
@@ -237,7 +239,7 @@ std::vector<Backend> load_backends(const LoadOptions &options) {
     log(ASR_LOG_WARNING, "SENONE_PLUGIN_PATH is empty: no plugin is loaded; unset it to use the installed ones");
   }
   for (const std::string &directory : options.directories) {
-    if (const std::string reason = why_skipped(directory); !reason.empty()) {
+    if (const std::string reason = why_skipped(directory, options.named); !reason.empty()) {
       log(ASR_LOG_WARNING, "%s", reason.c_str());
       all.push_back({directory, directory, nullptr, reason});
       continue;

@@ -29,8 +29,12 @@ struct LoadOptions {
 LoadOptions default_load_options();
 
 // Returns why a plugin or a directory of plugins is skipped; "" if it is good or does not exist. Reasons are a relative path,
-// an owner other than root or the user, and write permission for everybody.
+// an owner other than root or the user, and write permission for everybody or a group (why_others_may_change).
 std::string why_untrusted(const std::string &path);
+
+// For root: returns who could replace a directory by changing one above it; "" if nobody could. Other users often keep their
+// programs in directories that they share, from which the program itself comes, too.
+std::string why_replaceable(const std::string &path);
 
 // Returns all back ends, including rejected ones: the linked-in one first, then plugins by directory and name. An untrusted
 // directory is skipped with a warning in the log and listed like a rejected plugin. Bad plugins never make it throw.

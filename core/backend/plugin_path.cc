@@ -14,6 +14,7 @@
 
 #include "core/backend/plugin_loader.h"
 #include "core/base/error.h"
+#include "core/base/user_directory.h"
 
 namespace asr {
 namespace {
@@ -59,11 +60,23 @@ std::string why_untrusted(const std::string &path) {
   if (stat(path.c_str(), &status) != 0) {
     return errno == ENOENT ? "" : "cannot be examined: " + std::generic_category().message(errno);
   }
-  if (status.st_uid != 0 && status.st_uid != geteuid()) {
-    return format("belongs to user %u, neither root nor the user %u of this process; change its owner",
-                  static_cast<unsigned>(status.st_uid), static_cast<unsigned>(geteuid()));
+  return why_others_may_change(status);
+}
+
+std::string why_replaceable(const std::string &path) {
+  if (geteuid() != 0) return "";
+  std::error_code error;
+  std::filesystem::path above = std::filesystem::canonical(path, error);
+  while (!error && above != above.root_path()) {
+    above = above.parent_path();
+    struct stat status {};
+    if (stat(above.c_str(), &status) != 0) return "cannot be examined: " + std::generic_category().message(errno);
+    constexpr uid_t kNobody = 65534;  // owns the directories of users that a container lacks, such as root
+    if (status.st_uid == kNobody) status.st_uid = 0;
+    if (status.st_uid == 0 && (status.st_mode & S_ISVTX) != 0) continue;  // entries of others stay what they are
+    const std::string why = why_others_may_change(status);
+    if (!why.empty()) return "lies in " + above.string() + ", which " + why;
   }
-  if ((status.st_mode & S_IWOTH) != 0) return "can be written by everybody; take that away (chmod o-w)";
   return "";
 }
 

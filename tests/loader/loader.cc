@@ -353,8 +353,6 @@ TEST(Loader, DirectoriesThatEverybodyMayWrite) {
     EXPECT_CONTAINS(messages.text, reason);
     EXPECT_CONTAINS(list_devices(backends).back().reason, reason);
   }
-  ASSERT_EQ(chmod(directory.path().c_str(), 0775), 0);
-  EXPECT_EQ(why_untrusted(directory.path()), "");
   EXPECT_EQ(why_untrusted("/nowhere"), "");
 }
 
@@ -364,8 +362,40 @@ TEST(Loader, PluginsThatEverybodyMayWrite) {
   fs::copy_file(plugin("good"), path);
   ASSERT_EQ(chmod(path.c_str(), 0666), 0);
   EXPECT_CONTAINS(load_plugin(path).reason, path + ": is not loaded: it can be written by everybody");
+}
+
+// A group with the number of the user is the user's own, as many distributions make it.
+TEST(Loader, PluginsThatAGroupMayWrite) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a plugin to any group";
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("libsenone_good.so");
+  fs::copy_file(plugin("good"), path);
+  ASSERT_EQ(chmod(directory.path().c_str(), 0775), 0);
   ASSERT_EQ(chmod(path.c_str(), 0664), 0);
+  EXPECT_EQ(why_untrusted(directory.path()), "");
   EXPECT_EQ(load_plugin(path).reason, "");
+  ASSERT_EQ(chown(path.c_str(), 0, 65534), 0);
+  EXPECT_CONTAINS(load_plugin(path).reason, path + ": is not loaded: it can be written by group 65534");
+  ASSERT_EQ(chown(directory.path().c_str(), 0, 65534), 0);
+  EXPECT_CONTAINS(why_untrusted(directory.path()), "can be written by group 65534");
+  EXPECT_EQ(load_backends({{directory.path()}, {}}).back().api, nullptr);
+}
+
+// Its owner could exchange the directory after it was looked at.
+TEST(Loader, RootTakesNoNamedDirectoryBelowThatOfAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+  const TemporaryDirectory above;
+  const std::string directory = above.file("plugins");
+  fs::create_directory(directory);
+  fs::copy_file(plugin("good"), directory + "/libsenone_good.so");
+  EXPECT_EQ(why_replaceable(directory), "");
+  ASSERT_EQ(chown(above.path().c_str(), 1, 1), 0);
+  EXPECT_CONTAINS(why_replaceable(directory), "lies in " + above.path() + ", which belongs to user 1");
+  EXPECT_EQ(load_backends({{directory}, {}, true}).back().api, nullptr);
+  EXPECT_NE(load_backends({{directory}, {}}).back().api, nullptr) << "an installed directory";
+  ASSERT_EQ(chown(above.path().c_str(), 0, 0), 0);
+  ASSERT_EQ(chmod(above.path().c_str(), 0777), 0);
+  EXPECT_CONTAINS(why_replaceable(directory), "which can be written by everybody");
 }
 
 // More devices than the list can hold; the back end must respect the given capacity.

@@ -4,13 +4,16 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
+#include <memory>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/user_directory.h"
 
 namespace asr::ocl {
 namespace {
+
+constexpr char kName[] = "senone";
 
 // The header of a file; the key and the binary follow.
 struct Header {
@@ -18,29 +21,33 @@ struct Header {
   uint64_t version = 1, key_bytes = 0, binary_bytes = 0, checksum = 0;  // checksum: of key and binary
 };
 
-std::string user_directory() {
-  if (const char *const xdg = secure_getenv("XDG_CACHE_HOME"); xdg != nullptr && xdg[0] == '/') {
-    return std::string(xdg) + "/senone";
-  }
-  if (const char *const home = secure_getenv("HOME"); home != nullptr && home[0] == '/') {
-    return std::string(home) + "/.cache/senone";
-  }
-  return "";
+std::string base_of_user() {
+  if (const char *const xdg = secure_getenv("XDG_CACHE_HOME"); xdg != nullptr && xdg[0] == '/') return xdg;
+  const char *const home = secure_getenv("HOME");
+  const bool is_own = home != nullptr && open_base_directory(home, IfMissing::kFail).get() >= 0;
+  return is_own ? std::string(home) + "/.cache" : "";
+}
+
+Descriptor open_cache(const std::string &base) {
+  return open_user_directory(open_base_directory(base, IfMissing::kMake), kName);
+}
+
+std::string file_name(const std::string &key) {
+  return format("%016llx.clbin", static_cast<unsigned long long>(checksum(key.data(), key.size())));
 }
 
 }  // namespace
 
-ProgramCache::ProgramCache() : ProgramCache(user_directory()) {}
+ProgramCache::ProgramCache() : ProgramCache(base_of_user()) {}
 
-std::string ProgramCache::path(const std::string &key) const {
-  return format("%s/%016llx.clbin", directory_.c_str(), static_cast<unsigned long long>(checksum(key.data(), key.size())));
-}
+std::string ProgramCache::path(const std::string &key) const { return base_ + "/" + kName + "/" + file_name(key); }
 
 std::string ProgramCache::load(const std::string &key) const {
-  if (directory_.empty()) return "";
+  const Descriptor directory = open_cache(base_);
+  if (directory.get() < 0) return "";
   std::string file;
   try {
-    file = read_file(path(key));
+    file = read_file(InputFile(open_user_file(directory, file_name(key)), path(key)));
   } catch (const Error &) {
     return "";
   }
@@ -56,15 +63,15 @@ std::string ProgramCache::load(const std::string &key) const {
 }
 
 void ProgramCache::store(const std::string &key, const std::string &binary) const {
-  if (directory_.empty()) return;
+  const auto directory = std::make_shared<const Descriptor>(open_cache(base_));
+  if (directory->get() < 0) return;
   try {
     const std::string content = key + binary;
     Header header;
     header.key_bytes = key.size();
     header.binary_bytes = binary.size();
     header.checksum = checksum(content.data(), content.size());
-    std::filesystem::create_directories(directory_);
-    OutputFile file(path(key));
+    OutputFile file({directory, file_name(key), path(key)}, 0600);
     file.write(&header, sizeof header);
     file.write(content);
     file.commit();

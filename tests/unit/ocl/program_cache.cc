@@ -3,9 +3,12 @@
 #include "plugins/common/ocl/program_cache.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "tests/unit/scratch.h"
@@ -22,7 +25,7 @@ class ProgramCacheTest : public testing::Test {
   std::string file() const { return test::slurp(cache_.path(kKey)); }
   void set_file(const std::string &bytes) const { test::spill(cache_.path(kKey), bytes); }
   test::Scratch scratch_;
-  const ProgramCache cache_{(scratch_ / "new/senone")};
+  const ProgramCache cache_{scratch_ / "new"};
 };
 
 TEST_F(ProgramCacheTest, GivesBackWhatWasStored) {
@@ -36,7 +39,7 @@ TEST_F(ProgramCacheTest, GivesBackWhatWasStored) {
 TEST_F(ProgramCacheTest, OtherKeysAreAbsent) {
   cache_.store(kKey, kBinary);
   EXPECT_EQ(cache_.load(kKey + "x"), "");
-  const ProgramCache moved((scratch_ / "new/senone"));
+  const ProgramCache moved(scratch_ / "new");
   std::filesystem::copy_file(cache_.path(kKey), cache_.path("another key of this name"));
   EXPECT_EQ(moved.load("another key of this name"), "");
 }
@@ -66,11 +69,87 @@ TEST_F(ProgramCacheTest, FilesCutShortOrTooLongAreAbsent) {
 }
 
 TEST_F(ProgramCacheTest, NoDirectoryIsNoError) {
-  const ProgramCache none(""), impossible("/dev/null/senone");
+  const ProgramCache none(""), impossible("/dev/null");
   for (const ProgramCache &cache : {none, impossible}) {
     cache.store(kKey, kBinary);
     EXPECT_EQ(cache.load(kKey), "");
   }
+}
+
+TEST_F(ProgramCacheTest, AFileThatOthersMayWriteIsAbsentAndReplaced) {
+  cache_.store(kKey, kBinary);
+  std::filesystem::permissions(cache_.path(kKey), std::filesystem::perms(0666));
+  EXPECT_EQ(cache_.load(kKey), "");
+  std::filesystem::remove(cache_.path(kKey));
+  cache_.store(kKey, kBinary);
+  EXPECT_EQ(cache_.load(kKey), kBinary);
+  EXPECT_EQ(std::filesystem::status(cache_.path(kKey)).permissions(), std::filesystem::perms(0600));
+}
+
+TEST_F(ProgramCacheTest, LinksAreAbsent) {
+  cache_.store(kKey, kBinary);
+  std::filesystem::rename(cache_.path(kKey), scratch_ / "elsewhere");
+  std::filesystem::create_symlink(scratch_ / "elsewhere", cache_.path(kKey));
+  EXPECT_EQ(cache_.load(kKey), "");
+}
+
+TEST_F(ProgramCacheTest, ADirectoryThatOthersMayWriteIsNotUsed) {
+  cache_.store(kKey, kBinary);
+  std::filesystem::permissions(scratch_ / "new/senone", std::filesystem::perms(0777));
+  EXPECT_EQ(cache_.load(kKey), "");
+  std::filesystem::remove(cache_.path(kKey));
+  cache_.store(kKey, kBinary);
+  EXPECT_FALSE(std::filesystem::exists(cache_.path(kKey)));
+}
+
+// Root with the HOME of another user (sudo -E): that user's links must not make root overwrite a file, nor that user's kernels
+// be loaded.
+TEST_F(ProgramCacheTest, TheCacheOfAnotherUserIsNotUsed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const auto give_away = [](const std::string &path) { ASSERT_EQ(lchown(path.c_str(), 65534, 65534), 0); };
+  cache_.store(kKey, kBinary);
+  give_away(cache_.path(kKey));
+  give_away(scratch_ / "new/senone");
+  give_away(scratch_ / "new");
+  EXPECT_EQ(cache_.load(kKey), "") << "a kernel of another user";
+  test::spill(scratch_ / "victim", "precious");
+  std::filesystem::remove(cache_.path(kKey));
+  std::filesystem::create_symlink(scratch_ / "victim", cache_.path(kKey));
+  give_away(cache_.path(kKey));
+  cache_.store(kKey, kBinary);
+  EXPECT_EQ(test::slurp(scratch_ / "victim"), "precious");
+  EXPECT_TRUE(std::filesystem::is_symlink(cache_.path(kKey)));
+}
+
+// Sets variables of the environment until the end of a test.
+class Environment {
+ public:
+  Environment(const std::string &name, const char *value) : name_(name) {
+    const char *const old = getenv(name.c_str());
+    if (old != nullptr) old_ = old;
+    value == nullptr ? unsetenv(name.c_str()) : setenv(name.c_str(), value, 1);
+  }
+  ~Environment() { old_ ? setenv(name_.c_str(), old_->c_str(), 1) : unsetenv(name_.c_str()); }
+
+ private:
+  const std::string name_;
+  std::optional<std::string> old_;
+};
+
+TEST_F(ProgramCacheTest, LiesInTheHomeOfTheUserOnly) {
+  std::filesystem::create_directory(scratch_ / "home");
+  const Environment cache("XDG_CACHE_HOME", nullptr), home("HOME", (scratch_ / "home").c_str());
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown((scratch_ / "home").c_str(), 65534, 65534), 0);
+    ProgramCache().store(kKey, kBinary);
+    EXPECT_TRUE(std::filesystem::is_empty(scratch_ / "home"));
+    ASSERT_EQ(chown((scratch_ / "home").c_str(), 0, 0), 0);
+  }
+  ProgramCache().store(kKey, kBinary);
+  EXPECT_EQ(ProgramCache().load(kKey), kBinary);
+  const Environment absent("HOME", (scratch_ / "absent").c_str());
+  ProgramCache().store(kKey, kBinary);
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "absent"));
 }
 
 TEST_F(ProgramCacheTest, ConcurrentWritersAndReaders) {
