@@ -8,13 +8,19 @@ import json
 import os
 import shutil
 import signal
+import stat
 import struct
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 from batch_common import BatchTest, children
 from common import RECORDING, SENTENCE, TONES, engine
+from senone.batch._common import Failure
+from senone.batch._output import JsonLines
 
 WAVE_OF_RATE_0 = struct.pack(
     "<4sI4s4sIHHIIHH4sI", b"RIFF", 9036, b"WAVE", b"fmt ", 16, 1, 1, 0, 0, 2, 16, b"data", 9000
@@ -253,6 +259,70 @@ class Ends(BatchTest):
             [record["id"] for record in self.records()],
             [f"slow {i}" for i in range(20)] + [f"quick {i}" for i in range(20)],
         )
+
+
+class FilesOfOthers(unittest.TestCase):
+    """Somebody else may exchange what is in the output's folder between any two steps."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.out, self.victim = self.folder / "out.jsonl", self.folder / "victim"
+        self.victim.write_text("precious")
+        self.out.write_text('{"id": "good", "file": "a"}\n{"id": "bad", "file": "b", "error": "c"}\n')
+
+    def test_a_link_in_place_of_the_partial_output_is_not_written_through(self) -> None:
+        unlink = os.unlink
+
+        def unlink_and_link(path: Any, **where: Any) -> None:
+            unlink(path, **where)
+            if os.fspath(path).endswith(".partial"):
+                (self.folder / "out.jsonl.partial").symlink_to(self.victim)
+
+        older = self.out.read_text()
+        (self.folder / "out.jsonl.partial").write_text("of a killed run")
+        with mock.patch("os.unlink", unlink_and_link), self.assertRaisesRegex(Failure, "cannot be written: File exists"):
+            JsonLines(self.out, retry_failed=True)
+        self.assertEqual(self.victim.read_text(), "precious")
+        self.assertEqual((self.out.read_text(), self.out.is_symlink()), (older, False))
+
+    def test_an_exchanged_folder_is_not_written_to(self) -> None:
+        work = self.folder / "work"
+        work.mkdir()
+        output = JsonLines(work / "new.jsonl")
+        work.rename(self.folder / "moved")
+        other = self.folder / "other"
+        other.mkdir()
+        (other / "new.jsonl").write_text("")
+        work.symlink_to(other)
+        output.close()  # removes an empty output
+        self.assertEqual([path.name for path in other.iterdir()], ["new.jsonl"])
+        self.assertEqual(list((self.folder / "moved").iterdir()), [])
+
+    def test_a_replaced_output_is_not_opened_to_more_users(self) -> None:
+        self.out.chmod(0o600)
+        output = JsonLines(self.out, retry_failed=True)
+        output.close()
+        self.assertEqual(stat.S_IMODE(self.out.stat().st_mode), 0o600)
+        self.assertEqual(self.out.read_text(), '{"id": "good", "file": "a"}\n')
+
+    def test_links_of_this_user_are_followed_and_replaced_files_are_their_targets(self) -> None:
+        link = self.folder / "link.jsonl"
+        link.symlink_to("out.jsonl")
+        output = JsonLines(link, retry_failed=True)
+        output.close()
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(self.out.read_text(), '{"id": "good", "file": "a"}\n')
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a link away")
+    def test_links_of_other_users_are_not_followed(self) -> None:
+        link = self.folder / "link.jsonl"
+        link.symlink_to(self.folder / "new.jsonl")
+        os.chown(link, 65534, 65534, follow_symlinks=False)
+        with self.assertRaisesRegex(Failure, "is a symbolic link of user 65534, which is not followed"):
+            JsonLines(link)
+        self.assertFalse((self.folder / "new.jsonl").exists())
 
 
 @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed")

@@ -13,9 +13,10 @@ import stat
 import time
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from ._common import Failure, Item, Record, UsageFailure, printable
+from ._files import Folder, resolve
 
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 SYNC_S = 10  # interval of syncs to disk, against a crash of the system
@@ -52,11 +53,11 @@ def failing(path: Path, error: OSError) -> Failure:
     return Failure(f"{printable(str(path))}: cannot be written: {error.strerror}")
 
 
-def open_locked(path: Path) -> int:
-    """Returns a descriptor of the file at this path, locked against other runs. Raises Failure."""
+def open_locked(folder: Folder, name: str, path: Path) -> int:
+    """Returns a descriptor of the file of this name, locked against other runs. path: for messages. Raises Failure."""
     while True:
         try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+            file = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         except OSError as error:
             raise failing(path, error) from None
         if not stat.S_ISREG(os.fstat(file).st_mode):
@@ -64,7 +65,7 @@ def open_locked(path: Path) -> int:
             raise Failure(f"{printable(str(path))}: is a pipe or device; results need a file, to go on from")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(file), os.stat(path)):
+            if os.path.samestat(os.fstat(file), folder.status(name)):
                 return file
         except BlockingIOError:
             os.close(file)
@@ -82,11 +83,16 @@ def open_locked(path: Path) -> int:
 class JsonLines:
     """A file with one line per recording."""
 
-    def __init__(self, path: Path, retry_failed: bool = False) -> None:
+    def __init__(self, path: Path, retry_failed: bool = False, folder: Folder | None = None) -> None:
+        """folder: the file's, if it is held open already; close() closes it."""
         self.done: set[str] = set()
         self.n_failed = 0
         self._path = path
-        self._file = open_locked(path)
+        try:
+            self._folder, self._name = (folder, path.name) if folder is not None else resolve(path)
+        except OSError as error:
+            raise failing(path, error) from None
+        self._file = open_locked(self._folder, self._name, path)
         self._synced_s = time.monotonic()
         try:
             if retry_failed:
@@ -108,16 +114,17 @@ class JsonLines:
         """See Output."""
         try:
             if os.fstat(self._file).st_size == 0:  # empty: the run never began
-                self._path.unlink(missing_ok=True)
+                self._folder.remove(self._name)
             os.fsync(self._file)
         except OSError as error:
             raise failing(self._path, error) from None
         finally:
             os.close(self._file)
+            self._folder.close()
 
     def records(self) -> list[Record]:
         """Returns the whole content."""
-        with open(self._path, "rb") as file:
+        with self._reader() as file:
             return [json.loads(line) for line in file]
 
     def clear(self) -> None:
@@ -143,7 +150,7 @@ class JsonLines:
     def _read_older(self) -> int:
         """Reads the ids of an earlier run; returns the bytes to keep."""
         size = 0
-        with open(self._path, "rb") as file:
+        with self._reader() as file:
             begin = file.read(len(BEGIN))
             if begin != BEGIN[: len(begin)]:
                 raise self._foreign()
@@ -160,23 +167,29 @@ class JsonLines:
 
     def _drop_failed(self) -> None:
         """Atomically replaces this file by one without the errors."""
-        partial = self._path.with_name(self._path.name + ".partial")
-        partial.unlink(missing_ok=True)
-        replacement = open_locked(partial)
+        partial = self._name + ".partial"
+        self._folder.remove(partial)
+        replacement = self._folder.create(partial, self._name)
         try:
-            with open(self._path, "rb") as old, open(partial, "wb") as new:
+            fcntl.flock(replacement, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with self._reader() as old, os.fdopen(os.dup(replacement), "wb") as new:
                 for number, line in enumerate(old, 1):
                     if not line.endswith(b"\n") or not self._id_of(line, number)[1]:
                         new.write(line)
                 new.flush()
                 os.fsync(new.fileno())
-            partial.rename(self._path)
+            self._folder.rename(partial, self._name)
         except BaseException:
-            partial.unlink(missing_ok=True)
+            self._folder.remove(partial)
             os.close(replacement)
             raise
         os.close(self._file)
         self._file = replacement
+
+    def _reader(self) -> BinaryIO:
+        """Returns a file object that reads this file from its begin. Writing goes on at the end (O_APPEND)."""
+        os.lseek(self._file, 0, os.SEEK_SET)
+        return os.fdopen(os.dup(self._file), "rb")
 
     def _id_of(self, line: bytes, number: int) -> tuple[str, bool]:
         """Returns the id of a line and whether it is an error. Only the first two values are parsed: there may be millions of

@@ -9,10 +9,12 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import stat
 from pathlib import Path
 from typing import Any
 
 from ._common import Failure, Record, printable
+from ._files import Folder
 from ._output import JsonLines, failing
 
 PART = 10000
@@ -67,19 +69,22 @@ class ParquetFolder:
         self._folder = folder
         try:
             folder.mkdir(exist_ok=True)
+            self._held = Folder(os.fspath(folder))
         except FileExistsError:
             raise Failure(
                 f"{printable(str(folder))}: is a file; results in Parquet are a folder, so name another one"
             ) from None
         except OSError as error:
             raise failing(folder, error) from None
-        self._journal = JsonLines(folder / JOURNAL, retry_failed)
+        self._journal = JsonLines(folder / JOURNAL, retry_failed, self._held)
         self.done: set[str] = set()
         self.n_failed = 0
         self._n_parts = 0
-        for partial in folder.glob("*.partial"):
-            partial.unlink()
-        for part in sorted(folder.glob("*.parquet")):
+        names = self._held.names()
+        for name in names:
+            if name.endswith(".partial"):
+                self._held.remove(name)
+        for part in [folder / name for name in names if name.endswith(".parquet")]:
             if re.fullmatch(r"part-\d{6,}", part.stem) is None:
                 raise Failure(f"{printable(str(part))}: is no result of senone.batch; name another output")
             self._read_part(part, retry_failed)
@@ -116,18 +121,25 @@ class ParquetFolder:
     def _write_part(self, part: Path, table: Any) -> None:
         partial = part.with_suffix(".partial")
         try:
-            with open(partial, "wb") as file:
+            with os.fdopen(self._held.create(partial.name, part.name), "wb") as file:
                 self._parquet.write_table(table, file)
                 file.flush()
                 os.fsync(file.fileno())
-            partial.rename(part)
+            self._held.rename(partial.name, part.name)
         except OSError as error:
+            self._held.remove(partial.name)
             raise failing(partial, error) from None
+
+    def _read_table(self, part: Path, columns: list[str] | None = None) -> Any:
+        with os.fdopen(self._held.open(part.name, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ValueError("not a regular file")
+            return self._parquet.read_table(file, columns=columns)
 
     def _read_part(self, part: Path, retry_failed: bool) -> None:
         """Reads the ids of an older file; with retry_failed, drops its errors."""
         try:
-            table = self._parquet.read_table(part, columns=["id", "error"])
+            table = self._read_table(part, ["id", "error"])
         except (OSError, ValueError) as error:
             raise Failure(
                 f"{printable(str(part))}: is no result of senone.batch: {error}; name another output"
@@ -135,7 +147,7 @@ class ParquetFolder:
         self._n_parts = max(self._n_parts, int(part.stem.partition("-")[2]) + 1)
         failed = table["error"].is_valid().to_pylist()
         if retry_failed and any(failed):
-            whole = self._parquet.read_table(part)
+            whole = self._read_table(part)
             self._write_part(part, whole.filter(self._arrow.array([not each for each in failed])))
         for name, is_failed in zip(table["id"].to_pylist(), failed):
             if not (retry_failed and is_failed):
