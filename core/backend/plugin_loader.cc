@@ -238,7 +238,8 @@ std::vector<Backend> load_backends(const LoadOptions &options) {
   if (options.named && options.directories.empty()) {
     log(ASR_LOG_WARNING, "SENONE_PLUGIN_PATH is empty: no plugin is loaded; unset it to use the installed ones");
   }
-  for (const std::string &directory : options.directories) {
+  for (const std::string &listed : options.directories) {
+    const std::string directory = options.named ? without_links(listed) : listed;
     if (const std::string reason = why_skipped(directory, options.named); !reason.empty()) {
       log(ASR_LOG_WARNING, "%s", reason.c_str());
       all.push_back({directory, directory, nullptr, reason});

@@ -32,9 +32,11 @@ LoadOptions default_load_options();
 // an owner other than root or the user, and write permission for everybody or a group (why_others_may_change).
 std::string why_untrusted(const std::string &path);
 
-// For root: returns who could replace a directory by changing one above it; "" if nobody could. Other users often keep their
-// programs in directories that they share, from which the program itself comes, too.
-std::string why_replaceable(const std::string &path);
+// For root, who must not load what a user exchanges after it was looked at: the path without symbolic links, and who could
+// replace that directory by changing one above it; "" if nobody could. Both leave other users' directories alone. They often
+// lie in a directory shared with others, as the program itself does.
+std::string without_links(const std::string &directory);
+std::string why_replaceable(const std::string &directory);
 
 // Returns all back ends, including rejected ones: the linked-in one first, then plugins by directory and name. An untrusted
 // directory is skipped with a warning in the log and listed like a rejected plugin. Bad plugins never make it throw.

@@ -63,14 +63,21 @@ std::string why_untrusted(const std::string &path) {
   return why_others_may_change(status);
 }
 
-std::string why_replaceable(const std::string &path) {
-  if (geteuid() != 0) return "";
+std::string without_links(const std::string &directory) {
   std::error_code error;
-  std::filesystem::path above = std::filesystem::canonical(path, error);
-  while (!error && above != above.root_path()) {
+  if (geteuid() != 0 || directory[0] != '/') return directory;
+  const std::string path = std::filesystem::canonical(directory, error);
+  return error ? directory : path;
+}
+
+std::string why_replaceable(const std::string &directory) {
+  if (geteuid() != 0) return "";
+  for (std::filesystem::path above = directory; above.has_relative_path();) {
     above = above.parent_path();
     struct stat status {};
-    if (stat(above.c_str(), &status) != 0) return "cannot be examined: " + std::generic_category().message(errno);
+    if (stat(above.c_str(), &status) != 0) {
+      return errno == ENOENT ? "" : "cannot be examined: " + std::generic_category().message(errno);
+    }
     constexpr uid_t kNobody = 65534;  // owns the directories of users that a container lacks, such as root
     if (status.st_uid == kNobody) status.st_uid = 0;
     if (status.st_uid == 0 && (status.st_mode & S_ISVTX) != 0) continue;  // entries of others stay what they are

@@ -393,6 +393,11 @@ TEST(Loader, RootTakesNoNamedDirectoryBelowThatOfAnotherUser) {
   EXPECT_CONTAINS(why_replaceable(directory), "lies in " + above.path() + ", which belongs to user 1");
   EXPECT_EQ(load_backends({{directory}, {}, true}).back().api, nullptr);
   EXPECT_NE(load_backends({{directory}, {}}).back().api, nullptr) << "an installed directory";
+  const TemporaryDirectory own;
+  fs::create_directory_symlink(directory, own.file("link"));
+  const Backend by_link = load_backends({{own.file("link")}, {}, true}).back();
+  EXPECT_EQ(by_link.api, nullptr);
+  EXPECT_CONTAINS(by_link.reason, "lies in " + above.path());
   ASSERT_EQ(chown(above.path().c_str(), 0, 0), 0);
   ASSERT_EQ(chmod(above.path().c_str(), 0777), 0);
   EXPECT_CONTAINS(why_replaceable(directory), "which can be written by everybody");
