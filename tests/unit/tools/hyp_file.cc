@@ -70,7 +70,7 @@ TEST(HypJournal, OtherFilesAreRefusedAndLeftAlone) {
   spill(scratch / "hyp", "one (a)\nnot such a line\n");
   expect_error([&] { HypJournal journal(scratch / "hyp"); }, ASR_BAD_FILE, "line 2 is not");
   EXPECT_EQ(slurp(scratch / "hyp"), "one (a)\nnot such a line\n");
-  expect_error([&] { HypJournal journal(scratch / "no/such"); }, ASR_IO, "cannot be written");
+  expect_error([&] { HypJournal journal(scratch / "no/such"); }, ASR_NOT_FOUND, "cannot be created");
   for (const char *text : {"{\"a\": 1}", "no line's end"}) {
     spill(scratch / "other", text);
     expect_error([&] { HypJournal journal(scratch / "other"); }, ASR_BAD_FILE, "name another file");
