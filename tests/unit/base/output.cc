@@ -351,7 +351,7 @@ TEST(OutputDirectory, CopiesWhatOthersMayChange) {
   directory.commit();
   const struct stat copy = status_of(scratch / "bundle/model");
   EXPECT_NE(copy.st_ino, status_of(scratch / "source").st_ino);
-  EXPECT_EQ(copy.st_mode & 022, 0u);
+  EXPECT_EQ(copy.st_mode & S_IWOTH, 0u);
   EXPECT_EQ(slurp(scratch / "bundle/model"), slurp(scratch / "source"));
 }
 
