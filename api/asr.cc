@@ -28,12 +28,12 @@ struct asr_device_list {
   std::vector<asr::DeviceEntry> entries;
 };
 
-struct asr_engine {
+struct asr_engine : asr::api::Handle {
   std::shared_ptr<asr::Engine> engine;
   std::atomic<bool> warned_of_rate{false}, warned_of_batch{false};
 };
 
-struct asr_stream {
+struct asr_stream : asr::api::Handle {
   std::shared_ptr<asr::Engine> engine;  // goes after the stream
 
   std::shared_ptr<asr::Stream> current() const {
@@ -45,7 +45,7 @@ struct asr_stream {
   std::shared_ptr<asr::Stream> stream;  // current stream, which asr_reset replaces
 };
 
-struct asr_speaker {
+struct asr_speaker : asr::api::Handle {
   std::shared_ptr<asr::Speaker> speaker;
 };
 
@@ -270,6 +270,7 @@ asr_status asr_engine_remove_model(asr_engine *engine, const char *name) {
 }
 
 void asr_engine_close(asr_engine *engine) {
+  if (engine == nullptr || engine->is_of_parent()) return;
   const Uncancelled uncancelled;
   delete engine;
 }
@@ -280,7 +281,7 @@ asr_status asr_speaker_new(asr_engine *engine, asr_speaker **speaker) {
   return guard([&] {
     require(engine, "asr_speaker_new", "engine");
     require(speaker, "asr_speaker_new", "speaker");
-    *speaker = new asr_speaker{engine->engine->new_speaker()};
+    *speaker = new asr_speaker{{}, engine->engine->new_speaker()};
   });
 }
 
@@ -360,7 +361,10 @@ asr_status asr_speaker_set_mean_transform(asr_speaker *speaker, const float *val
   });
 }
 
-void asr_speaker_free(asr_speaker *speaker) { delete speaker; }
+void asr_speaker_free(asr_speaker *speaker) {
+  if (speaker == nullptr || speaker->is_of_parent()) return;
+  delete speaker;
+}
 
 /* ---- stream -------------------------------------------------------------------------------------------------------- */
 
@@ -388,7 +392,10 @@ asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_str
     require(engine, "asr_open", "engine");
     require(stream, "asr_open", "stream");
     asr::api::StreamConfig read = asr::api::read_config(config);
-    if (read.speaker != nullptr) read.options.speaker = read.speaker->speaker;
+    if (read.speaker != nullptr) {
+      require(read.speaker, "asr_open", "asr_stream_config.speaker");
+      read.options.speaker = read.speaker->speaker;
+    }
     if (read.fusion) read.options.fusion = engine->engine->fusion(*read.fusion);
     warn_of_rate(engine, read.options);
     auto opened = std::make_unique<asr_stream>();
@@ -516,7 +523,7 @@ asr_status asr_wait(asr_stream *stream, int32_t timeout_ms) {
 }
 
 void asr_close(asr_stream *stream) {
-  if (stream == nullptr) return;
+  if (stream == nullptr || stream->is_of_parent()) return;
   if (stream->current()->in_callback()) {
     asr::log(ASR_LOG_ERROR, "asr_close: called in the stream's own callback, which it would wait for; ignored");
     return;

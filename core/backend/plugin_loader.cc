@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -16,6 +18,7 @@
 #include "core/backend/plugin_file.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/process_wide.h"
 
 namespace asr {
 namespace {
@@ -138,6 +141,16 @@ std::string wrong_abi(uint32_t abi) {
                 ASR_BACKEND_ABI);
 }
 
+// Generation of the first process that loaded plugins (process_generation()).
+constexpr uint32_t kNone = UINT32_MAX;
+std::atomic<uint32_t> g_loading_generation{kNone};
+
+// Returns false in a child of fork whose parent loaded plugins, or had begun to: their drivers must not be called there.
+bool may_load_plugins() {
+  uint32_t first = kNone;
+  return g_loading_generation.compare_exchange_strong(first, process_generation()) || first == process_generation();
+}
+
 bool is_null(const void *table, size_t offset) {
   void *function = nullptr;
   memcpy(&function, static_cast<const char *>(table) + offset, sizeof(function));
@@ -193,6 +206,12 @@ Backend load_plugin(const std::string &path) {
   }
   if (!is_complete_shared_object(path)) {
     backend.reason = path + ": cannot be loaded: the file is cut short; install it again";
+    return backend;
+  }
+  if (!may_load_plugins()) {
+    backend.reason = path +
+                     ": is not used in this process, which was forked after its parent had looked for back ends: GPU "
+                     "drivers do not survive fork; fork earlier, or start a new program";
     return backend;
   }
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -42,7 +42,8 @@ std::string why_replaceable(const std::string &directory);
 // directory is skipped with a warning in the log and listed like a rejected plugin. Bad plugins never make it throw.
 std::vector<Backend> load_backends(const LoadOptions &options);
 
-// Loads one plugin; an unusable one has api == NULL and a reason.
+// Loads one plugin; an unusable one has api == NULL and a reason. In a child of fork whose parent has loaded plugins all are
+// unusable, and none of their code runs.
 Backend load_plugin(const std::string &path);
 
 // Rejects a back end whose entry function breaks the contract: abi, size, name, slots.

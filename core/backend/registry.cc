@@ -13,28 +13,38 @@
 #include "core/base/error.h"
 #include "core/base/limits.h"
 #include "core/base/log.h"
+#include "core/base/printable.h"
+#include "core/base/process_wide.h"
 
 namespace asr {
 namespace {
 
 constexpr size_t kMostThreadLocalBytes = 16384;  // limit for a plugin; an error's sentence takes 4096
 
-const std::vector<Backend> &process_backends() {
-  const HeldLog held;  // other threads wait for `all` meanwhile
-  static const auto *const all = new std::vector<Backend>(load_backends(default_load_options()));  // threads may outlive exit
-  return *all;
-}
+// Back ends that the first caller loads. They are never destroyed: threads may outlive exit.
+class Loaded {
+ public:
+  const std::vector<Backend> &get(const LoadOptions &options) {
+    const HeldLog held;  // other threads wait meanwhile
+    const std::lock_guard lock(mutex_);
+    if (all_ == nullptr) all_ = new std::vector<Backend>(load_backends(options));
+    return *all_;
+  }
+
+ private:
+  std::mutex mutex_;  // held while code of plugins runs
+  const std::vector<Backend> *all_ = nullptr;
+};
+ProcessWide<Loaded> g_all, g_builtin;
+
+const std::vector<Backend> &process_backends() { return g_all->get(default_load_options()); }
 
 // Returns the linked-in back end alone, so that naming it does not load plugins.
 const std::vector<Backend> &builtin_backends() {
-  const HeldLog held;
-  static const auto *const builtin = [] {
-    LoadOptions options = default_load_options();
-    options.directories.clear();
-    options.named = false;
-    return new std::vector<Backend>(load_backends(options));
-  }();
-  return *builtin;
+  LoadOptions options = default_load_options();
+  options.directories.clear();
+  options.named = false;
+  return g_builtin->get(options);
 }
 
 std::string last_error_of(const asr_backend_api *api) {
@@ -46,15 +56,16 @@ std::string last_error_of(const asr_backend_api *api) {
 DeviceEntry rejected(const std::string &name, const std::string &reason) {
   log(ASR_LOG_WARNING, "back end %s is not used: %s", name.c_str(), reason.c_str());
   DeviceEntry entry;
-  entry.id = name;
-  entry.reason = reason;
+  entry.id = printable(name);
+  entry.reason = printable(reason);
   return entry;
 }
 
 // Serialises probes: drivers may initialise in the first call, and some (PoCL) crash if another thread calls meanwhile.
+ProcessWide<std::mutex> g_probing;
+
 asr_status call_probe(const asr_backend_api *api, asr_backend_device_info *infos, size_t *n_devices) {
-  static std::mutex mutex;
-  std::lock_guard lock(mutex);
+  const std::lock_guard lock(*g_probing);
   return api->probe(infos, kMostDevices, n_devices);
 }
 
@@ -66,9 +77,6 @@ std::string why_unusable(const asr_backend_api &api, const asr_backend_device_in
   }
   return "";
 }
-
-// Control characters in a driver's name would change the terminal.
-bool is_control(char letter) { return (letter > 0 && letter < ' ') || letter == 127; }
 
 // Returns the devices of a back end, or one entry with the reason for having none.
 std::vector<DeviceEntry> probe(const Backend &backend) {
@@ -88,8 +96,8 @@ std::vector<DeviceEntry> probe(const Backend &backend) {
     DeviceEntry entry;
     entry.id = backend.name + ":" + std::to_string(i);
     entry.info = infos[i];
-    entry.info.name[sizeof(entry.info.name) - 1] = '\0';
-    for (char &letter : entry.info.name) letter = is_control(letter) ? ' ' : letter;
+    const size_t n_name = strnlen(infos[i].name, sizeof(infos[i].name) - 1);
+    print_into(entry.info.name, sizeof(entry.info.name), {infos[i].name, n_name});
     entry.api = backend.api;
     entry.index = uint32_t(i);
     const std::string reason = why_unusable(*backend.api, entry.info);

@@ -8,12 +8,14 @@
 #include <system_error>
 
 #include "core/base/limits.h"
+#include "core/base/printable.h"
 
 namespace asr {
 namespace {
 
-// Returns the message with dots in place of its middle part. Its end has the remedy. Characters of UTF-8 stay whole.
-std::string shortened(const std::string &message) {
+// Returns a printable message with dots in place of its middle part. Its end has the remedy. Characters of UTF-8 stay whole.
+std::string shortened(std::string message) {
+  if (message.size() <= kMostMessageBytes) return message;
   const auto continues = [&](size_t i) { return i < message.size() && (message[i] & 0xc0) == 0x80; };
   size_t end = kMostMessageBytes * 3 / 4, begin = message.size() - kMostMessageBytes / 4;
   while (end > 0 && continues(end)) --end;
@@ -42,8 +44,7 @@ Error no_thread(const std::string &who) {
 
 }  // namespace
 
-Error::Error(asr_status code, const std::string &message)
-    : std::runtime_error(message.size() <= kMostMessageBytes ? message : shortened(message)), code_(code) {}
+Error::Error(asr_status code, const std::string &message) : std::runtime_error(shortened(printable(message))), code_(code) {}
 
 const Error &out_of_memory() noexcept { return *g_out_of_memory; }
 

@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -22,7 +21,6 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -30,6 +28,7 @@
 
 #include "core/base/build_id.h"
 #include "core/base/error.h"
+#include "core/base/process_wide.h"
 #include "core/base/sealed_memory.h"
 #include "core/base/user_directory.h"
 
@@ -112,11 +111,7 @@ class Copies {
   std::map<std::string, Copy> copies_;
 };
 
-// A child of fork starts with an empty map: the threads that made copies or held the mutex do not exist in it. Nothing is
-// destroyed, as threads may outlive exit.
-alignas(Copies) char g_memory[sizeof(Copies)];
-Copies *g_copies = new (g_memory) Copies;
-[[maybe_unused]] const int g_at_fork = pthread_atfork(nullptr, nullptr, [] { g_copies = new (g_memory) Copies; });
+ProcessWide<Copies> g_copies;
 
 std::string key_of(const InputFile &file, const std::string &content) {
   const struct stat &s = file.status();

@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/process_wide.h"
 
 namespace asr {
 namespace {
 
 thread_local const EventQueue *t_delivering = nullptr;  // the queue whose callback is running on this thread
 
-std::mutex g_awaiting;  // guards awaits_ of all queues
+ProcessWide<std::mutex> g_awaiting;  // guards awaits_ of all queues
 
 }  // namespace
 
@@ -85,7 +86,7 @@ void EventQueue::close(Keepsake *kept) noexcept {
 // waits for this one, too, directly or through others.
 bool EventQueue::begin_to_await() const {
   if (t_delivering == nullptr) return true;
-  std::lock_guard lock(g_awaiting);
+  std::lock_guard lock(*g_awaiting);
   for (const EventQueue *queue = this; queue != nullptr; queue = queue->awaits_) {
     if (queue == t_delivering) return false;
   }
@@ -95,7 +96,7 @@ bool EventQueue::begin_to_await() const {
 
 void EventQueue::end_to_await() const {
   if (t_delivering == nullptr) return;
-  std::lock_guard lock(g_awaiting);
+  std::lock_guard lock(*g_awaiting);
   t_delivering->awaits_ = nullptr;
 }
 

@@ -17,6 +17,7 @@ int64_t targets_for_test = 0;  // 0 = the processor's targets
 // GCC's checks include that the operating system saves the wider registers. F16C and LZCNT are not checked, as every processor
 // with AVX2 and FMA has them.
 int64_t detect_targets() {
+  __builtin_cpu_init();
   int64_t targets = HWY_STATIC_TARGET | HWY_EMU128 | HWY_SCALAR;
   if (!__builtin_cpu_supports("ssse3")) return targets;
   targets |= HWY_SSSE3;
@@ -34,12 +35,12 @@ int64_t detect_targets() {
 int64_t detect_targets() { return HWY_STATIC_TARGET | HWY_EMU128 | HWY_SCALAR; }
 #endif
 
+// Made while the library is loaded. As a variable of the function it would have a lock, which a child of fork could find taken.
+const int64_t kDetected = detect_targets();
+
 }  // namespace
 
-int64_t SupportedTargets() {
-  static const int64_t detected = detect_targets();
-  return targets_for_test != 0 ? targets_for_test : detected;
-}
+int64_t SupportedTargets() { return targets_for_test != 0 ? targets_for_test : kDetected; }
 
 // Restricts dispatch to `targets`, so that tests reach every version of a kernel; 0 ends the restriction.
 void SetSupportedTargetsForTest(int64_t targets) {

@@ -152,7 +152,7 @@ TEST(Loader, NullSlotOfAnExtensionIsNamed) {
 TEST(Loader, NamesOfDevicesHaveNoControlCharacters) {
   const auto entries = list_devices({load_plugin(plugin("odd_name"))});
   ASSERT_EQ(entries.size(), 1u);
-  EXPECT_EQ(entries[0].info.name, "a b " + std::string(sizeof(entries[0].info.name) - 5, 'x'));
+  EXPECT_EQ(entries[0].info.name, "a\\nb\\x1b" + std::string(sizeof(entries[0].info.name) - 9, 'x'));
 }
 
 // The stub's load slots succeed and make nothing.

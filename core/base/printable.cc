@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/printable.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+namespace asr {
+namespace {
+
+struct Character {
+  size_t size;  // in bytes
+  uint32_t code;
+  bool is_valid;  // otherwise it is one byte that is no UTF-8
+};
+
+// Reads a character by the table of well-formed UTF-8 (Unicode, table 3-7): neither longer than needed, nor a surrogate, nor
+// over U+10FFFF.
+Character first_of(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t lead = byte(0);
+  const Character invalid{1, lead, false};
+  if (lead < 0x80) return {1, lead, true};
+  const size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < size) return invalid;
+  uint32_t code = lead & (0x7fU >> size);
+  for (size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return invalid;
+    code = code << 6 | (byte(i) & 0x3fU);
+  }
+  const bool is_longer_than_needed = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
+  const bool is_none = (code >= 0xd800 && code < 0xe000) || code > 0x10ffff;
+  return is_longer_than_needed || is_none ? invalid : Character{size, code, true};
+}
+
+bool is_between(uint32_t code, uint32_t first, uint32_t last) { return code >= first && code <= last; }
+
+// C1 controls; separators of lines and paragraphs, embeddings and overrides of direction; isolates of direction.
+bool is_unprintable(uint32_t code) {
+  return is_between(code, 0x80, 0x9f) || is_between(code, 0x2028, 0x202e) || is_between(code, 0x2066, 0x2069);
+}
+
+constexpr size_t kMaxEscape = sizeof("\\u0085");
+
+// Returns the bytes to print for a character: its own, or an escape that is written to `escape`.
+std::string_view shown(std::string_view text, const Character &character, char (&escape)[kMaxEscape]) {
+  int n = 0;
+  if (!character.is_valid || character.code == 0x7f || character.code < 0x20) {
+    const char letter = character.code == '\n' ? 'n' : character.code == '\r' ? 'r' : character.code == '\t' ? 't' : '\0';
+    n = letter != '\0' ? snprintf(escape, sizeof(escape), "\\%c", letter)
+                       : snprintf(escape, sizeof(escape), "\\x%02x", character.code);
+  } else if (is_unprintable(character.code)) {
+    n = snprintf(escape, sizeof(escape), "\\u%04x", character.code);
+  }
+  return n > 0 ? std::string_view(escape, static_cast<size_t>(n)) : text.substr(0, character.size);
+}
+
+// Calls add(bytes) for one character after the other, until it returns false.
+template <typename Add>
+void for_each_shown(std::string_view text, const Add &add) {
+  char escape[kMaxEscape];
+  while (!text.empty()) {
+    const Character character = first_of(text);
+    if (!add(shown(text, character, escape))) return;
+    text.remove_prefix(character.size);
+  }
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for_each_shown(text, [&](std::string_view bytes) {
+    out += bytes;
+    return true;
+  });
+  return out;
+}
+
+size_t print_into(char *out, size_t capacity, std::string_view text) noexcept {
+  size_t n = 0;
+  for_each_shown(text, [&](std::string_view bytes) {
+    if (bytes.size() >= capacity - n) return false;
+    memcpy(out + n, bytes.data(), bytes.size());
+    n += bytes.size();
+    return true;
+  });
+  out[n] = '\0';
+  return n;
+}
+
+}  // namespace asr
