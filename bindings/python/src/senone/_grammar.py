@@ -80,7 +80,7 @@ class Grammar(bytes):
 
     def __del__(self) -> None:
         if self._result is not None:
-            self._result.close()
+            self._result.close_soon()
 
     def __repr__(self) -> str:
         return f"<senone.Grammar of {self.n_words} words, {self.n_states} states and {self.n_arcs} arcs>"

@@ -8,6 +8,7 @@ import threading
 from types import TracebackType
 from typing import Any, Callable, TypeVar
 
+from . import _closer
 from ._errors import InvalidState
 
 _Self = TypeVar("_Self", bound="Owner")
@@ -20,6 +21,7 @@ class Handle:
     """
 
     def __init__(self, pointer: int, free: Callable[[int], None], closed: str) -> None:
+        _closer.start()
         self._pointer: int | None = pointer
         self._free = free
         self._closed_sentence = closed
@@ -65,6 +67,12 @@ class Handle:
         if pointer is not None:
             self._free(pointer)
 
+    def close_soon(self, in_callback: Callable[[], bool] = lambda: False) -> None:
+        """`close` for finalizers, which must not wait: another thread frees the object. in_callback: tells that thread whether
+        the object waits for a callback."""
+        if not self.foreign:
+            _closer.hand_over(_closer.Closing(self.close, in_callback))
+
 
 class Uncopied:
     """An object that copies and pickles refuse, since two objects would close one handle."""
@@ -92,4 +100,4 @@ class Owner(Uncopied):
 
     def __del__(self) -> None:
         if hasattr(self, "_handle"):  # not if it failed to open
-            self._handle.close()
+            self._handle.close_soon()

@@ -33,7 +33,7 @@ class Inbox:
     def __init__(self, callback: EventCallback | None) -> None:
         self.number = next(_numbers)
         self.failure: BaseException | None = None  # exception of the callback
-        self.thread: int | None = None  # the thread in the callback
+        self.thread: int | None = None  # the library's thread in `put`, which runs the callback
         self.ended = False  # END was taken or passed to the callback
         self._callback = callback
         self._discards = False
@@ -45,17 +45,30 @@ class Inbox:
 
     def put(self, event: Event) -> bool:
         """Called on the library's thread. Returns False if the callback raised, so that the stream is cancelled."""
+        # Set before _discards is looked at. So after drop() no callback runs, or busy() tells of it.
+        self.thread = threading.get_ident()
+        try:
+            return self._put(event)
+        finally:
+            self.thread = None
+
+    def busy(self) -> bool:
+        """Tells whether the library's thread is in `put`."""
+        return self.thread is not None
+
+    def drop(self) -> None:
+        """Drops all later events. For finalizers: takes no lock, which this thread may hold."""
+        self._discards = True
+
+    def _put(self, event: Event) -> bool:
         if self._discards or self._is_old(event):
             return True
         raised = False
         if self._callback is not None and self.failure is None:
-            self.thread = threading.get_ident()
             try:
                 self._callback(event)
             except BaseException as error:
                 self.failure, raised = error, True
-            finally:
-                self.thread = None
         with self._changed:
             if self._callback is None:
                 # Untaken events must not accumulate with the audio: a PARTIAL replaces the one before.
@@ -90,7 +103,7 @@ class Inbox:
 
     def discard(self) -> None:
         """Drops all present and future events, and wakes waiting readers."""
-        self._discards = True
+        self.drop()
         with self._changed:
             self._events.clear()
             self.ended = True

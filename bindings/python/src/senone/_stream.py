@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
 from typing import Any
 
+from . import _closer
 from ._audio import as_audio, as_rows
 from ._config import StreamConfig, encoded, native_config
 from ._errors import InvalidArgument, InvalidState, check
@@ -311,14 +312,9 @@ class Stream(Uncopied):
         await asyncio.get_running_loop().run_in_executor(None, self.__exit__, kind, error, traceback)
 
     def __del__(self) -> None:
-        if not hasattr(self, "_handle") or self._handle.foreign:  # opening failed; a forked process
-            return
-        if not self._in_callback():
-            self.close()
-            return
-        # The last reference was dropped in the callback, which closing would wait for.
-        self._inbox.discard()
-        threading.Thread(target=self._handle.close, daemon=True).start()
+        if hasattr(self, "_handle"):  # not if it failed to open
+            self._inbox.drop()
+            self._handle.close_soon(self._inbox.busy)
 
     def _check(self, status: int) -> None:
         """Raises the callback's exception, which has cancelled the stream, or that of the status."""
@@ -366,6 +362,7 @@ def _close_all() -> None:
         streams = list(_open)
     for stream in streams:
         stream.close()
+    _closer.end()
     with _gate:  # other threads may still be closing some
         _gate.wait_for(lambda: _n_live <= 0, _LONGEST_CLOSING_S)
 
