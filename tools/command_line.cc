@@ -8,6 +8,8 @@
 #include <optional>
 #include <type_traits>
 
+#include "core/base/printable.h"
+
 namespace asr::tool {
 
 Option Option::required() { return Option(option_->required()); }
@@ -107,7 +109,8 @@ int run_command_line(const std::string &name, const std::string &what, const std
   app.set_version_flag("--version", name + " " + version);
   add(Command(&app));
   if (const char *word = unknown_command(&app, argc, argv)) {
-    fprintf(stderr, "%s: unknown subcommand \"%s\"; `%s --help` lists them\n", name.c_str(), word, name.c_str());
+    fprintf(stderr, "%s: unknown subcommand \"%s\"; `%s --help` lists them\n", name.c_str(), printable(word).c_str(),
+            name.c_str());
     return 2;
   }
   try {

@@ -138,7 +138,7 @@ void print_words(const std::vector<std::string> &words, const char *what) {
   std::string list;
   for (size_t i = 0; i < std::min(n, kMostListed); ++i) list += (i > 0 ? ", " : ": ") + words[i];
   if (n > kMostListed) list += format(" and %zu more", n - kMostListed);
-  printf("%zu words %s%s\n", n, what, list.c_str());
+  print_line(stdout, "%zu words %s%s", n, what, list.c_str());
 }
 
 void print_guessed(const GuessedWords &guessed) {
@@ -209,7 +209,7 @@ void run_graph(const GraphArguments &arguments) {
     progress.update(-1, "writing the graph");
     write(arguments, bundle, graph, {grammar.words, grammar.labels}, set);
   }
-  if (n_left_out > 0) printf("%s\n", left_out.c_str());
+  if (n_left_out > 0) print_line(stdout, "%s", left_out.c_str());
   if (guessed) print_guessed(*guessed);
   print_words(unpronounced, "have no pronunciation and were left out");
   print_words(unusable, "have no pronunciation that the model has the phones of, and were left out");

@@ -70,10 +70,10 @@ void add_decoding_options(Command app, DecodingOptions &decoding) {
 
 void print_summary(const ImportedModel &model, const std::string &output) {
   const FrontEnd &front_end = model.bundle.front_end;
-  printf("%s: %s, %zu phones, %zu HMMs for %zu contexts, %u pdfs, %llu Gaussians, %u dimensions, %g Hz\n", output.c_str(),
-         model.bundle.source.c_str(), model.hmms.phones.size(), model.hmms.hmms.size(), model.hmms.contexts.size(),
-         model.acoustic.n_states, static_cast<unsigned long long>(model.acoustic.n_gaussians()), model.acoustic.n_dims,
-         front_end.sample_rate_hz);
+  print_line(stdout, "%s: %s, %zu phones, %zu HMMs for %zu contexts, %u pdfs, %llu Gaussians, %u dimensions, %g Hz",
+             output.c_str(), model.bundle.source.c_str(), model.hmms.phones.size(), model.hmms.hmms.size(),
+             model.hmms.contexts.size(), model.acoustic.n_states, static_cast<unsigned long long>(model.acoustic.n_gaussians()),
+             model.acoustic.n_dims, front_end.sample_rate_hz);
 }
 
 void run_import(const ReadModel &read_model, const DecodingOptions &decoding, const SmoothingOptions &smoothing,
@@ -89,7 +89,7 @@ void run_import(const ReadModel &read_model, const DecodingOptions &decoding, co
     progress.update(-1, "writing " + output);
     write_imported_model(model, output);
   }
-  for (const std::string &note : model.notes) fprintf(stderr, "senone: note: %s\n", note.c_str());
+  for (const std::string &note : model.notes) print_line(stderr, "senone: note: %s", note.c_str());
   print_summary(model, output);
 }
 

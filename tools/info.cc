@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "core/base/printable.h"
 #include "core/graph/graph.h"
 #include "core/model/acoustic_model.h"
 #include "core/model/bundle.h"
@@ -86,9 +87,9 @@ void print_for_people(const Json &info) {
     std::string line;
     const char *heading = name.c_str();
     for (const auto &[key, field] : value.items()) {
-      const std::string text = field.is_string() ? field.get<std::string>() : field.dump();
+      const std::string text = printable(field.is_string() ? field.get<std::string>() : field.dump());
       if (field.is_array() || text.empty()) continue;
-      const std::string item = value.is_object() ? key + " " + text : text;
+      const std::string item = value.is_object() ? printable(key) + " " + text : text;
       if (line.size() + item.size() > kLineWidth) {
         printf("%-*s%s,\n", kNameWidth, heading, line.c_str());
         heading = "";

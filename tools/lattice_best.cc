@@ -37,8 +37,8 @@ void run(const BestOptions &options) {
     const bool complete = visit_best_paths(lattice, options.input.acoustic_scale, options.n, kAnyCost, print);
     if (n == 0) printf("%s\n", id.c_str());
     if (complete || n == options.n) return;
-    fprintf(stderr, "%s, %s: only %zu paths, as the search for more takes too much memory; prune the lattice\n",
-            options.input.path.c_str(), id.c_str(), n);
+    print_line(stderr, "%s, %s: only %zu paths, as the search for more takes too much memory; prune the lattice",
+               options.input.path.c_str(), id.c_str(), n);
   });
 }
 

@@ -8,11 +8,16 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <new>
 #include <vector>
 
+#include "core/base/printable.h"
 #include "core/model/bundle.h"
 #include "tools/progress.h"
 #include "tools/tool.h"
@@ -50,6 +55,17 @@ uint64_t peak_memory_bytes() {
   return uint64_t(usage.ru_maxrss) * 1024;
 }
 
+void print_line(FILE *file, const char *format, ...) {
+  char *text = nullptr;
+  va_list args;
+  va_start(args, format);
+  const int length = vasprintf(&text, format, args);
+  va_end(args);
+  if (length < 0) throw std::bad_alloc();
+  const std::unique_ptr<char, decltype(&free)> owner(text, free);
+  fputs((printable(text) + "\n").c_str(), file);
+}
+
 void flush_stdout() {
   if (fflush(stdout) == 0 && ferror(stdout) == 0) return;
   const int error = errno;
@@ -84,10 +100,10 @@ int run(int argc, char **argv) {
     flush_stdout();
     return code;
   } catch (const UsageError &error) {
-    fprintf(stderr, "senone: %s\n", error.what());
+    print_line(stderr, "senone: %s", error.what());
     return 2;
   } catch (...) {
-    fprintf(stderr, "senone: %s\n", current_error().what());
+    print_line(stderr, "senone: %s", current_error().what());
     return 1;
   }
 }

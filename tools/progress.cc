@@ -12,6 +12,7 @@
 #include <new>
 #include <system_error>
 
+#include "core/base/printable.h"
 #include "tools/tool.h"
 
 namespace asr::tool {
@@ -68,7 +69,7 @@ void Progress::update(double fraction, std::string detail) {
   if (!shown_) return;
   std::lock_guard lock(mutex_);
   fraction_ = fraction;
-  detail_ = std::move(detail);
+  detail_ = printable(detail);
 }
 
 void Progress::hide() {

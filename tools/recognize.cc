@@ -9,6 +9,7 @@
 
 #include "core/base/file.h"
 #include "core/base/limits.h"
+#include "core/base/printable.h"
 #include "tools/batch_progress.h"
 #include "tools/fused_models.h"
 #include "tools/recognize_batch.h"
@@ -29,7 +30,9 @@ uint32_t default_jobs(const Options &options) {
 // devices`.
 class BundleWarnings {
  public:
-  explicit BundleWarnings(const std::string &path) : prefix_(path + ": ") { asr_set_log(print, ASR_LOG_WARNING, this); }
+  explicit BundleWarnings(const std::string &path) : prefix_(printable(path) + ": ") {
+    asr_set_log(print, ASR_LOG_WARNING, this);
+  }
   ~BundleWarnings() { asr_set_log(nullptr, ASR_LOG_WARNING, nullptr); }
   BundleWarnings(const BundleWarnings &) = delete;
   BundleWarnings &operator=(const BundleWarnings &) = delete;
@@ -37,7 +40,7 @@ class BundleWarnings {
  private:
   static void print(asr_log_level, const char *message, void *warnings) {
     const std::string &prefix = static_cast<const BundleWarnings *>(warnings)->prefix_;
-    if (strncmp(message, prefix.c_str(), prefix.size()) == 0) fprintf(stderr, "senone: warning: %s\n", message);
+    if (strncmp(message, prefix.c_str(), prefix.size()) == 0) print_line(stderr, "senone: warning: %s", message);
   }
   const std::string prefix_;
 };
@@ -79,8 +82,8 @@ void print_summary(const asr_engine *engine, const std::deque<Recognition> &resu
   }
   const std::string count = has_parts ? counted(n_parts, "utterance") + " in " + counted(results.size(), "recording")
                                       : format("%zu utterances", results.size());
-  fprintf(stderr, "%s, %.1f s of audio in %.2f s, real-time factor %.4f, on %s (%s)%s\n", count.c_str(), audio_s, seconds,
-          audio_s > 0 ? seconds / audio_s : 0.0, info.device_id, info.device_name, searched_on(info).c_str());
+  print_line(stderr, "%s, %.1f s of audio in %.2f s, real-time factor %.4f, on %s (%s)%s", count.c_str(), audio_s, seconds,
+             audio_s > 0 ? seconds / audio_s : 0.0, info.device_id, info.device_name, searched_on(info).c_str());
 }
 
 // Runs a pass that collects the speakers' adaptation data, then adapts them. Prints only the number of adapted speakers.
@@ -136,22 +139,22 @@ void run(Options options) {
   print_summary(engine.get(), results, !options.endpoint.empty(), wall_seconds() - begin_s);
   if (speakers) speakers->warn_of_unused_files();
   if (journal && journal->n_older() > 0)
-    fprintf(stderr, "%zu older results are in %s\n", journal->n_older(), options.hyp.c_str());
+    print_line(stderr, "%zu older results are in %s", journal->n_older(), options.hyp.c_str());
   if (hyp) write_hyp(results, &*hyp);
   if (transforms) {
     const size_t n_written = speakers->write_transforms(&*transforms);
     transforms->commit();
-    fprintf(stderr, "%zu transforms are in %s\n", n_written, options.save_transforms.c_str());
+    print_line(stderr, "%zu transforms are in %s", n_written, options.save_transforms.c_str());
   }
   if (mean_transforms) {
     const size_t n_written = speakers->write_mean_transforms(&*mean_transforms);
     mean_transforms->commit();
-    fprintf(stderr, "%zu transforms of means are in %s\n", n_written, options.save_mean_transforms.c_str());
+    print_line(stderr, "%zu transforms of means are in %s", n_written, options.save_mean_transforms.c_str());
   }
   if (warps) {
     const size_t n_written = speakers->write_warps(&*warps);
     warps->commit();
-    fprintf(stderr, "%zu warps are in %s\n", n_written, options.save_warps.c_str());
+    print_line(stderr, "%zu warps are in %s", n_written, options.save_warps.c_str());
   }
   const auto failed = [](const Recognition &result) { return !result.error.empty(); };
   const auto n_failed = std::count_if(results.begin(), results.end(), failed);

@@ -30,11 +30,12 @@ bool prints_on_terminal(const Recognition &result) {
 // Prints a result. *n_subtitles counts the subtitles printed so far.
 void print(const Recognition &result, const Options &options, bool with_id, int *n_subtitles) {
   const StdoutLock lock;
-  for (const std::string &warning : result.warnings) fprintf(stderr, "senone: warning: %s\n", warning.c_str());
-  if (!result.error.empty()) fprintf(stderr, "senone: %s\n", result.error.c_str());
+  for (const std::string &warning : result.warnings) print_line(stderr, "senone: warning: %s", warning.c_str());
+  if (!result.error.empty()) print_line(stderr, "senone: %s", result.error.c_str());
   if ((result.flags & ASR_FLAG_FELL_BACK) != 0) {
-    fprintf(stderr, "senone: %s: the device was lost; recognised on %s instead\n",
-            (options.features + options.loglikes).empty() ? result.path.c_str() : result.id.c_str(), options.fallback.c_str());
+    print_line(stderr, "senone: %s: the device was lost; recognised on %s instead",
+               (options.features + options.loglikes).empty() ? result.path.c_str() : result.id.c_str(),
+               options.fallback.c_str());
   }
   const bool is_whole = result.part == 0 && !options.endpoint.empty();  // its parts are already printed
   if (options.hyp == "-") {

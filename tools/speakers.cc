@@ -11,6 +11,7 @@
 #include "core/base/file.h"
 #include "core/base/parallel.h"
 #include "tools/hyp_file.h"
+#include "tools/tool.h"
 #include "tools/utterance_source.h"
 
 namespace asr::tool {
@@ -172,8 +173,8 @@ void Speakers::let_go(Speaker *speaker) const {
 void Speakers::warn_of_unused_files() const {
   const auto warn = [&](const std::string &path, size_t n_used) {
     if (path.empty() || n_used > 0) return;
-    fprintf(stderr, "senone: warning: %s: names none of the speakers, who began without; their names are %s\n", path.c_str(),
-            path_.empty() ? "those of the recordings; give --utt2spk for others" : ("those of " + path_).c_str());
+    print_line(stderr, "senone: warning: %s: names none of the speakers, who began without; their names are %s", path.c_str(),
+               path_.empty() ? "those of the recordings; give --utt2spk for others" : ("those of " + path_).c_str());
   };
   warn(of_rows_.path, of_rows_.n_used);
   warn(of_means_.path, of_means_.n_used);

@@ -5,6 +5,7 @@
 // UsageError on bad usage (exit code 2). The message is one line with the file, the cause and the remedy.
 #pragma once
 
+#include <cstdio>
 #include <string>
 
 #include "core/base/error.h"
@@ -27,6 +28,8 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Prints one line and ends it. What it quotes of paths and files becomes printable (core/base/printable.h).
+void print_line(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void flush_stdout();  // throws if the printed text could not be written
 
 BundleStep this_step();        // version and arguments of this run, for bundles it makes

@@ -195,7 +195,7 @@ void read_data(const TrainEmArguments &arguments, const Bundle &bundle, const De
 }
 
 void print_left_out(const std::vector<std::string> &utterances, size_t n_all) {
-  for (const std::string &utterance : utterances) fprintf(stderr, "senone: warning: left out: %s\n", utterance.c_str());
+  for (const std::string &utterance : utterances) print_line(stderr, "senone: warning: left out: %s", utterance.c_str());
   if (!utterances.empty()) fprintf(stderr, "senone: warning: %zu of %zu utterances were left out\n", utterances.size(), n_all);
 }
 
@@ -219,9 +219,9 @@ void write_bundle(Bundle bundle, const AcousticModel &model, OutputDirectory *di
 void print_summary(const AcousticModel &model, const std::string &out, size_t n_utterances, uint64_t n_frames,
                    const std::string &summed_by, double start_s) {
   const size_t n_parameters = model.means.size() + model.precisions.size() + model.log_weights.size();
-  printf("%s: %" PRIu64 " Gaussians with %s covariances, %zu parameters, from %zu utterances, %" PRIu64 " frames\n",
-         out.c_str(), model.n_gaussians(), model.covariance == ASR_COVARIANCE_FULL ? "full" : "diagonal", n_parameters,
-         n_utterances, n_frames);
+  print_line(stdout, "%s: %" PRIu64 " Gaussians with %s covariances, %zu parameters, from %zu utterances, %" PRIu64 " frames",
+             out.c_str(), model.n_gaussians(), model.covariance == ASR_COVARIANCE_FULL ? "full" : "diagonal", n_parameters,
+             n_utterances, n_frames);
   printf("%.1f s, peak memory %.0f MB, statistics by %s\n", wall_seconds() - start_s, double(peak_memory_bytes()) / 1e6,
          summed_by.c_str());
 }
@@ -262,7 +262,7 @@ void run_train_em(const TrainEmArguments &arguments) {
                                          },
                                          [&](const std::string &warning) {
                                            progress.hide();
-                                           fprintf(stderr, "senone: warning: %s\n", warning.c_str());
+                                           print_line(stderr, "senone: warning: %s", warning.c_str());
                                          }};
     train::Trainer trainer(device, set, graphs, data.rows(), data.utterances(), &pool, reports);
     model = trainer.train(start, arguments.recipe, arguments.out);
@@ -274,12 +274,12 @@ void run_train_em(const TrainEmArguments &arguments) {
     write_bundle(bundle, model, &directory);
   }
   if (n_left_out > 0) {
-    fprintf(stderr, "senone: warning: %s\n", list_left_out(graphs.lexicon(), n_left_out, arguments.lexicon).c_str());
+    print_line(stderr, "senone: warning: %s", list_left_out(graphs.lexicon(), n_left_out, arguments.lexicon).c_str());
   }
   print_left_out(data.left_out(), n_all);
   if (data.n_unheard() > 0) {
-    fprintf(stderr, "senone: note: %zu of %zu lines of %s have no recording\n", data.n_unheard(), data.n_transcripts(),
-            arguments.transcripts.c_str());
+    print_line(stderr, "senone: note: %zu of %zu lines of %s have no recording", data.n_unheard(), data.n_transcripts(),
+               arguments.transcripts.c_str());
   }
   print_summary(model, arguments.out, n_all - data.left_out().size(), n_frames, summer, start_s);
 }

@@ -111,8 +111,8 @@ void print_text(const WerResult &result, const WerOptions &options) {
   if (options.align) {
     for (const UtteranceResult &utterance : result.utterances) print_alignment(utterance);
   }
-  for (const std::string &id : result.missing) printf("missing in %s: %s\n", options.hyp_path.c_str(), id.c_str());
-  for (const std::string &id : result.extra) printf("not in %s: %s\n", options.ref_path.c_str(), id.c_str());
+  for (const std::string &id : result.missing) print_line(stdout, "missing in %s: %s", options.hyp_path.c_str(), id.c_str());
+  for (const std::string &id : result.extra) print_line(stdout, "not in %s: %s", options.ref_path.c_str(), id.c_str());
   const WordErrors &errors = result.errors;
   printf("word error rate %s: %zu errors (%zu substitutions, %zu deletions, %zu insertions) in %zu words\n",
          percent_text(errors.total(), errors.n_ref_words).c_str(), errors.total(), errors.n_substitutions, errors.n_deletions,

@@ -343,7 +343,7 @@ TEST(RecognizeCommand, NamesThatHypCannotHoldAreRefused) {
   for (const char *resume : {"", " --resume"}) {
     const Outcome outcome = recognize_command("'" + odd + "' --hyp " + hyp + resume);
     EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_TRUE(has(outcome, "senone: recognize: \"odd\nname\" cannot be the id in a line")) << outcome.output;
+    EXPECT_TRUE(has(outcome, "senone: recognize: \"odd\\nname\" cannot be the id in a line")) << outcome.output;
     EXPECT_FALSE(std::filesystem::exists(hyp));
   }
 }
