@@ -172,7 +172,7 @@ void pronounce_words(const G2pArguments &arguments) {
     } catch (const Error &error) {
       if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_IO) throw;
       ++n_failed;
-      fprintf(stderr, "senone: %s\n", error.what());
+      print_line(stderr, "senone: %s", error.what());
     }
   };
   for (const std::string &word : arguments.words) {

@@ -128,6 +128,9 @@ class Streams(unittest.TestCase):
         self.assertFalse(any(handle.closed for handle in handles))
         del stream, streams
         gc.collect()
+        end_s = time.monotonic() + 60  # another thread closes
+        while not all(handle.closed for handle in handles) and time.monotonic() < end_s:
+            time.sleep(0.001)
         self.assertTrue(all(handle.closed for handle in handles))
         with engine().stream() as stream:
             stream.feed(samples("low"))
