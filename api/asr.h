@@ -71,9 +71,11 @@
  *     XDG_RUNTIME_DIR     a directory that only the user may write to. In it, or else in /dev/shm, is the directory by
  *                         which processes of the user find and share their copies of a graph; loading the first graph
  *                         creates it
- *   After fork, the child must not use engines, streams or lists of its parent; it may load its own engines on the CPU.
- *   GPU drivers do not survive fork: a child may use GPUs only if its parent called neither asr_devices nor
- *   asr_engine_load before (docs/embedding.md).
+ *   After fork, a child may load its own engines on the CPU, whatever other threads of its parent were doing in the library.
+ *   Engines, streams and speakers of the parent are refused with ASR_INVALID_STATE, and closing or freeing one does nothing.
+ *   A child that was forked in a callback or in a log function must not return from it. GPU drivers do not survive fork: a
+ *   child has no plugins, and so no GPUs, if its parent had loaded any, by asr_devices or by asr_engine_load without a
+ *   device or on one of a plugin (docs/embedding.md).
  */
 #ifndef SENONE_ASR_H
 #define SENONE_ASR_H
@@ -132,9 +134,10 @@ ASR_API const char *asr_version(void);
 typedef enum asr_log_level { ASR_LOG_ERROR = 0, ASR_LOG_WARNING = 1, ASR_LOG_INFO = 2, ASR_LOG_DEBUG = 3 } asr_log_level;
 
 /* Receives messages of the whole library: the plugins tried, the reasons of rejections, the files loaded. message: one line
- * without a newline, valid during the call. Called from any thread, also from several at once. The library holds no lock
- * then that another call needs. So the function may call the library, except for asr_set_log, and may wait for threads that
- * do. Messages caused by its own calls, on its thread, are not passed to it. */
+ * of printable UTF-8, with escapes (\n, \x1b) in place of control characters; valid during the call. Called from any thread,
+ * also from several at once. The library holds no lock then that another call needs. So the function may call the library,
+ * except for asr_set_log, and may wait for threads that do. Messages caused by its own calls, on its thread, are not passed
+ * to it. */
 typedef void (*asr_log_fn)(asr_log_level level, const char *message, void *user_data);
 
 /* Sets the receiver for messages up to `level`; NULL (the initial value) discards them. May be called before anything else

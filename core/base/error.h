@@ -12,7 +12,8 @@ namespace asr {
 
 class Error : public std::runtime_error {
  public:
-  // A message that quotes much of a file loses its middle part (kMostMessageBytes).
+  // The message becomes one printable line (core/base/printable.h), since it may quote paths and files. One that quotes much
+  // of a file loses its middle part (kMostMessageBytes).
   Error(asr_status code, const std::string &message);
   asr_status code() const noexcept { return code_; }
 

@@ -11,6 +11,7 @@ namespace asr {
 
 void set_log(asr_log_fn log, asr_log_level level, void *user_data);
 bool in_log_function() noexcept;  // true on a thread inside the receiver
+// Passes one line on (core/base/printable.h), cut after 1023 bytes.
 void log(asr_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // HeldLog delays its thread's log messages until the outermost HeldLog ends. Code that takes a lock creates one first. A log

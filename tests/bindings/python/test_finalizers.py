@@ -20,8 +20,8 @@ from senone._handle import Handle, Owner
 
 def run_python(program: str) -> subprocess.CompletedProcess[str]:
     """A program that hangs ends with a trace of its threads."""
-    guarded = f"import faulthandler, gc, numpy, os, senone, sys, threading, time\nfaulthandler.dump_traceback_later(60, exit=True)\n{program}"
-    return subprocess.run([sys.executable, "-c", guarded], capture_output=True, text=True)
+    begin = "import faulthandler, gc, os, senone, threading, time\nfaulthandler.dump_traceback_later(60, exit=True)\n"
+    return subprocess.run([sys.executable, "-c", begin + program], capture_output=True, text=True)
 
 
 def n_live_becomes(n: int) -> bool:
