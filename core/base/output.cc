@@ -19,6 +19,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/process_wide.h"
 #include "core/base/user_directory.h"
 
 namespace asr {
@@ -89,26 +90,23 @@ struct Temporary {
 };
 
 // The existing temporaries by name. Every creation, rename and removal of a temporary locks `mutex`, so its holder sees outputs
-// either unfinished or complete. Never destroyed: the thread that removes temporaries may outlive main().
+// either unfinished or complete. A child of fork has none: those of its parent are the parent's to finish.
 struct Unfinished {
   std::mutex mutex;
   std::map<std::string, Temporary> all;
 };
 
-Unfinished &unfinished() {
-  static Unfinished &all = *new Unfinished;
-  return all;
-}
+ProcessWide<Unfinished> g_unfinished;
 
 // Runs `create`, which creates `name` in `parent`; on failure it returns false and sets errno.
 template <class Create>
 bool create_temporary(const std::string &name, const Held &parent, Create create) {
-  std::lock_guard lock(unfinished().mutex);
-  Temporary &temporary = unfinished().all[name];
+  std::lock_guard lock(g_unfinished->mutex);
+  Temporary &temporary = g_unfinished->all[name];
   temporary.parent = parent;
   if (create(&temporary)) return true;
   const int error = errno;
-  unfinished().all.erase(name);
+  g_unfinished->all.erase(name);
   errno = error;
   return false;
 }
@@ -233,9 +231,8 @@ OutputFile::~OutputFile() { remove(); }
 
 void OutputFile::remove() {
   if (temporary_.empty()) return;
-  std::lock_guard lock(unfinished().mutex);
-  unlinkat(file_.directory(), temporary_.c_str(), 0);
-  unfinished().all.erase(temporary_);
+  std::lock_guard lock(g_unfinished->mutex);
+  if (g_unfinished->all.erase(temporary_) > 0) unlinkat(file_.directory(), temporary_.c_str(), 0);
   temporary_.clear();
 }
 
@@ -278,9 +275,9 @@ void OutputFile::commit() {
 
 int OutputFile::rename_temporary() {
   if (temporary_.empty()) return 0;
-  std::lock_guard lock(unfinished().mutex);
+  std::lock_guard lock(g_unfinished->mutex);
   if (renameat(file_.directory(), temporary_.c_str(), file_.directory(), file_.name()) != 0) return errno;
-  unfinished().all.erase(temporary_);
+  g_unfinished->all.erase(temporary_);
   temporary_.clear();
   return 0;
 }
@@ -308,9 +305,8 @@ OutputDirectory::OutputDirectory(const std::string &path)
 
 OutputDirectory::~OutputDirectory() {
   if (temporary_.empty()) return;
-  std::lock_guard lock(unfinished().mutex);
-  remove_temporary(temporary_, {place_.held(), directory_});
-  unfinished().all.erase(temporary_);
+  std::lock_guard lock(g_unfinished->mutex);
+  if (g_unfinished->all.erase(temporary_) > 0) remove_temporary(temporary_, {place_.held(), directory_});
 }
 
 FileAt OutputDirectory::file(const std::string &name) const { return {directory_, name, place_.path() + "/" + name, older_}; }
@@ -339,7 +335,7 @@ void OutputDirectory::add(const std::string &name, const std::string &source) co
 // Replaces the files of an existing bundle one by one, the index last. After an interruption the checksums of the old index
 // reveal the mixture.
 void OutputDirectory::commit() {
-  std::lock_guard lock(unfinished().mutex);
+  std::lock_guard lock(g_unfinished->mutex);
   if (const Held bundle = open_bundle(place_)) {
     std::vector<std::string> names;
     for_each_entry(directory_->get(), [&](const char *name) { names.emplace_back(name); });
@@ -354,13 +350,13 @@ void OutputDirectory::commit() {
   } else if (renameat(place_.directory(), temporary_.c_str(), place_.directory(), place_.name()) != 0) {
     fail_output(place_.path(), "cannot be created", errno);
   }
-  unfinished().all.erase(temporary_);
+  g_unfinished->all.erase(temporary_);
   temporary_.clear();
 }
 
 void remove_unfinished_outputs() {
-  unfinished().mutex.lock();
-  for (const auto &[name, temporary] : unfinished().all) remove_temporary(name, temporary);
+  g_unfinished->mutex.lock();
+  for (const auto &[name, temporary] : g_unfinished->all) remove_temporary(name, temporary);
 }
 
 }  // namespace asr

@@ -202,6 +202,33 @@ int in_child(Body &&body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
+// A child of fork may end with its parent's outputs in hand, also by exit(), which destroys some of them.
+TEST(OutputDirectory, AChildOfForkLeavesItsParentsOutputsAlone) {
+  const Scratch scratch;
+  auto file = std::make_unique<OutputFile>(scratch / "file");
+  auto directory = std::make_unique<OutputDirectory>(scratch / "bundle");
+  file->write("of the parent");
+  const int code = in_child([&] {
+    remove_unfinished_outputs();  // takes the lock, which is new in the child
+    return 0;
+  });
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(in_child([&] {
+              file.reset();
+              directory.reset();
+              OutputFile own(scratch / "own");
+              own.commit();
+              return 0;
+            }),
+            0);
+  OutputFile(directory->file("senone.json")).commit();
+  file->commit();
+  directory->commit();
+  EXPECT_EQ(read_file(scratch / "file"), "of the parent");
+  EXPECT_EQ(read_file(scratch / "bundle/senone.json"), "");
+  EXPECT_EQ(read_file(scratch / "own"), "");
+}
+
 // Writes a bundle under a file size limit of 100 kB: an error, and nothing of it may remain.
 TEST(OutputDirectory, LeavesNothingWhenAFileCannotGrow) {
   const Scratch scratch;
