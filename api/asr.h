@@ -454,6 +454,10 @@ typedef struct asr_stream_config {
   const asr_fusion *fusion;  /* acoustic models instead of the engine's own; the struct stays the caller's. NULL (default) =
                                 the engine's own. Not with a speaker nor with ASR_INPUT_LOGLIKES; with ASR_INPUT_FEATURES
                                 only models of the own model's front end */
+  uint32_t max_utterance_s;  /* greatest length of an utterance in seconds, 1..10000000; 0 (default) = 86400, a day. What is
+                                fed beyond it is not taken: asr_feed fails, and the results of what was fed before follow as
+                                after asr_finish. No effect with an endpoint, which has longest_utterance_ms */
+  uint32_t reserved3;        /* 0 */
 } asr_stream_config;
 
 ASR_API void asr_stream_config_default(asr_stream_config *config);
@@ -488,9 +492,10 @@ ASR_API asr_status asr_stream_set_state(asr_stream *stream, const void *bytes, s
  * = 0 is allowed. The result does not depend on how a signal is cut into calls. Digital silence, zeros for more than 64
  * samples of the model's rate, is replaced by noise of at most one step of 16-bit samples. No model knows silence
  * without energy. Blocks while the backlog is over max_backlog_ms, except in a callback. Errors: ASR_INVALID_ARGUMENT
- * (also more than 1 TiB), ASR_INVALID_STATE (after asr_finish), ASR_BAD_AUDIO (a sample is not finite; nothing of this
- * call is taken), ASR_OUT_OF_MEMORY (a part of this call may have been taken, so the stream has failed: ERROR and END
- * follow), or the status of the ERROR event if the stream has failed. Any thread. */
+ * (also more than 1 TiB), ASR_INVALID_STATE (after asr_finish; or the utterance has reached max_utterance_s: the stream has
+ * taken what fits and ended its input, FINAL and END follow, and asr_finish may be called or not), ASR_BAD_AUDIO (a sample
+ * is not finite; nothing of this call is taken), ASR_OUT_OF_MEMORY (a part of this call may have been taken, so the stream
+ * has failed: ERROR and END follow), or the status of the ERROR event if the stream has failed. Any thread. */
 ASR_API asr_status asr_feed(asr_stream *stream, const void *samples, size_t n);
 
 /* Ends the current utterance with the audio fed before, like an endpoint. Its last few frames, which features of later audio

@@ -205,6 +205,9 @@ StreamConfig read_config(const asr_stream_config *config) {
   options.min_active = c.min_active;
   options.partial_interval_ms = c.partial_interval_ms;
   options.max_backlog_ms = c.max_backlog_ms;
+  check_range(c.max_utterance_s, 0u, kMostUtteranceS, "asr_stream_config.max_utterance_s");
+  check_range(c.reserved3, 0u, 0u, "asr_stream_config.reserved3");
+  if (c.max_utterance_s != 0) options.max_utterance_s = c.max_utterance_s;
   check_range(c.lattice_beam, 0.0f, kMostBeam, "asr_stream_config.lattice_beam");
   check_range(c.n_best, 0u, kMostAlternatives, "asr_stream_config.n_best");
   if (c.n_best > 1 && c.lattice_beam == 0) {

@@ -261,6 +261,11 @@ void add_recognize(Command app) {
       .range(1, 1 << 24)
       .shows_default();
   command
+      .option("--max-hours", options->max_hours,
+              "Longest recording; the rest of a longer one is left out, with a warning. No limit with --endpoint")
+      .range(0.001, kMostUtteranceS / 3600.0)
+      .shows_default();
+  command
       .option(
           "--endpoint", options->endpoint,
           "Find the utterances of each recording, and print each as it is found; silence as in commands, dictation, captions")

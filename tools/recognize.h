@@ -45,6 +45,7 @@ struct RecognizeOptions {
   float cluster_share = 0;
   uint32_t n_jobs = 0, n_threads = 0, raw_rate_hz = 16000, n_best = 1, max_active = 0, min_active = 200;
   size_t chunk_samples = 16000;
+  double max_hours = 24;  // of a recording, without --endpoint
   float beam = 0, lattice_beam = 0, acoustic_scale = 0, word_insertion_cost = NAN;
 
   bool searches_warps() const { return vtln == "search"; }

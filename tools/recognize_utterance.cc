@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 #include "tools/audio_file.h"
 #include "tools/lattice_output.h"
 #include "tools/live_audio.h"
@@ -30,6 +31,7 @@ asr_stream_config stream_config(const RecognizeOptions &options) {
   config.n_best = options.n_best;
   config.lattice_beam = options.lattice_beam;
   config.endpoint = endpoint_preset(options.endpoint);
+  config.max_utterance_s = kMostUtteranceS;  // Length has the option's
   config.reject_threshold = options.reject;
   if (options.vad == "off") config.vad = ASR_VAD_OFF;
   config.vtln_warp = options.speaker == nullptr ? options.vtln_warp : 1;
@@ -53,6 +55,32 @@ void warn_of_missing(uint64_t n_bytes, const std::string &path, std::vector<std:
   warnings->push_back(format("%s: is cut short: %llu bytes that its header tells of are missing; check how it was copied",
                              path.c_str(), static_cast<unsigned long long>(n_bytes)));
 }
+
+// Length bounds the samples or rows of a recording by --max-hours.
+class Length {
+ public:
+  Length(const RecognizeOptions &options, double rate_hz)
+      : max_hours_(options.max_hours), n_left_(options.endpoint.empty() ? most(options.max_hours, rate_hz) : UINT64_MAX) {}
+
+  // Returns how many of n more are taken. The first time that some are not, a warning is added.
+  size_t take(size_t n, const std::string &path, std::vector<std::string> *warnings) {
+    const size_t n_taken = std::min<uint64_t>(n, n_left_);
+    n_left_ -= n_taken;
+    if (n_taken < n) {
+      warnings->push_back(
+          format("%s: is longer than the %g hours of --max-hours: the rest is left out; raise the limit, or "
+                 "find its utterances with --endpoint",
+                 path.c_str(), max_hours_));
+    }
+    return n_taken;
+  }
+
+ private:
+  static uint64_t most(double hours, double rate_hz) { return static_cast<uint64_t>(hours * 3600 * rate_hz); }
+
+  const double max_hours_;
+  uint64_t n_left_;
+};
 
 // Adds a warning about a sample rate below the model's.
 void warn_of_rate(uint32_t rate_hz, const std::string &path, double model_rate_hz, std::vector<std::string> *warnings) {
@@ -169,11 +197,14 @@ StreamPointer feed_file(asr_engine *engine, const RecognizeOptions &options, Aud
   StreamPointer stream = open_audio_stream(engine, options, audio->rate_hz(), audio->n_channels());
   std::vector<float> samples(options.chunk_samples * audio->n_channels());
   size_t n_samples = 0;
-  while (const size_t n = audio->read(samples.data(), options.chunk_samples)) {
+  Length length(options, audio->rate_hz());
+  while (const size_t n_read = audio->read(samples.data(), options.chunk_samples)) {
+    const size_t n = length.take(n_read, path, &result->warnings);
     check(asr_feed(stream.get(), samples.data(), n));
     listener->take_ready(stream.get());
     n_samples += n;
     fed(double(n) / audio->rate_hz(), audio->n_samples() > 0 ? double(n) / audio->n_samples() : 0);
+    if (n < n_read) break;
   }
   if (audio->has_shrunk()) {
     result->warnings.push_back(
@@ -217,17 +248,19 @@ StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, co
 }
 
 StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, double frame_shift_s,
-                        const FedFunction &fed, Listener *listener, double *audio_s) {
+                        const FedFunction &fed, Listener *listener, Recognition *result) {
   asr_stream_config config = stream_config(options);
   config.input = utterance.input;
   StreamPointer stream = open_stream(engine, config, options);
-  for (size_t row = 0; row < utterance.n_rows; row += options.chunk_samples) {
-    const size_t n = std::min(options.chunk_samples, utterance.n_rows - row);
+  Length length(options, 1 / frame_shift_s);
+  const size_t n_rows = length.take(utterance.n_rows, utterance.id, &result->warnings);
+  for (size_t row = 0; row < n_rows; row += options.chunk_samples) {
+    const size_t n = std::min(options.chunk_samples, n_rows - row);
     check(asr_feed(stream.get(), utterance.rows.data() + row * utterance.row_length, n));
     listener->take_ready(stream.get());
-    fed(static_cast<double>(n) * frame_shift_s, static_cast<double>(n) / static_cast<double>(utterance.n_rows));
+    fed(static_cast<double>(n) * frame_shift_s, static_cast<double>(n) / static_cast<double>(n_rows));
   }
-  *audio_s = static_cast<double>(utterance.n_rows) * frame_shift_s;
+  result->audio_s = static_cast<double>(n_rows) * frame_shift_s;
   return stream;
 }
 
@@ -252,7 +285,7 @@ void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, co
   Listener listener(options, frame_shift_s, heard, result);
   const StreamPointer stream = utterance.input == ASR_INPUT_FLOAT
                                    ? feed_audio(engine, options, utterance.path, info, fed, &listener, result)
-                                   : feed_rows(engine, options, utterance, frame_shift_s, fed, &listener, &result->audio_s);
+                                   : feed_rows(engine, options, utterance, frame_shift_s, fed, &listener, result);
   check(asr_finish(stream.get()));
   listener.take_all(stream.get());
 }

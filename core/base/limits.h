@@ -88,6 +88,7 @@ constexpr float kMostBeam = 1e6f;
 constexpr float kMostWordInsertionCost = 1e6f;
 constexpr float kLeastWarp = 0.8f, kMostWarp = 1.25f;
 constexpr uint32_t kLeastEndpointMs = 100, kMostEndpointMs = 600000;
+constexpr uint32_t kMostUtteranceS = 10000000, kUsualUtteranceS = 86400;
 constexpr uint32_t kLeastPreRollMs = 20, kMostPreRollMs = 5000;
 constexpr size_t kMostBoostBytes = size_t{1} << 20;
 constexpr double kMostBoostBonus = 1000;

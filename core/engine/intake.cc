@@ -12,17 +12,27 @@ constexpr size_t kPieceValues = 16384;  // values converted and appended at a ti
 
 }  // namespace
 
-Intake::Intake(const StreamOptions &options, size_t row_length, size_t limit, size_t min_values, std::function<void()> notify)
+Intake::Intake(const StreamOptions &options, size_t row_length, size_t limit, uint64_t most_values, size_t min_values,
+               std::function<void()> notify)
     : options_(options),
       row_length_(row_length),
       limit_(limit),
+      most_values_(most_values),
       min_values_(min_values),
       notify_(std::move(notify)),
       resampler_(options.resample_filter) {}
 
 void Intake::check_open(const char *call) const {
   if (closed_) throw *closed_;
+  if (is_full_) fail_full(call);
   if (finished_) fail(ASR_INVALID_STATE, "%s: the stream was finished; open another for more audio", call);
+}
+
+void Intake::fail_full(const char *call) const {
+  fail(ASR_INVALID_STATE,
+       "%s: the utterance has reached the %u s of asr_stream_config.max_utterance_s and ends there; its results follow. Raise "
+       "the limit, set an endpoint, or open another stream for the rest",
+       call, options_.max_utterance_s);
 }
 
 void Intake::feed(const void *samples, size_t n, bool may_wait) {
@@ -80,16 +90,19 @@ void Intake::append(const void *samples, size_t n, std::vector<float> *values) {
 }
 
 void Intake::push(const std::vector<float> &values, bool may_wait, const char *call) {
-  bool enough;
+  bool enough, is_full;
   {
     std::unique_lock lock(mutex_);
     if (may_wait && limit_ > 0) room_.wait(lock, [&] { return ring_.size() <= limit_ || closed_; });
     check_open(call);
-    ring_.push(values.data(), values.size());
-    n_values_ += values.size();
-    enough = ring_.size() >= min_values_;
+    const size_t n = std::min<uint64_t>(values.size(), most_values_ - n_values_);
+    ring_.push(values.data(), n);
+    n_values_ += n;
+    finished_ = is_full_ = is_full = n < values.size();
+    enough = ring_.size() >= min_values_ || is_full;
   }
   if (enough) notify_();
+  if (is_full) fail_full(call);
 }
 
 // If the rates differ, the last samples before the mark are still in the resampler and come after it.
@@ -110,6 +123,7 @@ void Intake::finish() {
   {
     std::lock_guard lock(mutex_);
     if (closed_) throw *closed_;
+    if (is_full_) return;
     if (finished_) fail(ASR_INVALID_STATE, "asr_finish: the stream was finished already");
     ends_at_mark_ = last_mark_ == n_values_;
     if (options_.is_audio()) resampler_.finish(&values);

@@ -20,8 +20,10 @@ namespace asr {
 class Intake {
  public:
   // Audio is kept at the model's rate, rows unchanged. row_length: values per row, 1 for audio. limit: feed blocks while more
-  // values are kept; 0 = never. notify(): called when at least min_values more can be taken, or at the end.
-  Intake(const StreamOptions &options, size_t row_length, size_t limit, size_t min_values, std::function<void()> notify);
+  // values are kept; 0 = never. most_values: no more are taken; feeding more throws ASR_INVALID_STATE, and the input has
+  // ended. notify(): called when at least min_values more can be taken, or at the end.
+  Intake(const StreamOptions &options, size_t row_length, size_t limit, uint64_t most_values, size_t min_values,
+         std::function<void()> notify);
 
   // The callers' side, any thread.
   void feed(const void *samples, size_t n, bool may_wait);
@@ -44,9 +46,12 @@ class Intake {
   void append(const void *samples, size_t n, std::vector<float> *values);
   void push(const std::vector<float> &values, bool may_wait, const char *call);
   void check_open(const char *call) const;  // requires mutex_
+  [[noreturn]] void fail_full(const char *call) const;
 
   const StreamOptions &options_;
-  const size_t row_length_, limit_, min_values_;
+  const size_t row_length_, limit_;
+  const uint64_t most_values_;
+  const size_t min_values_;
   const std::function<void()> notify_;
 
   std::mutex feeding_;  // held by the feeding caller, also while it blocks
@@ -61,7 +66,7 @@ class Intake {
   std::deque<uint64_t> marks_;  // number of values before each mark
   std::optional<uint64_t> last_mark_;
   bool ends_at_mark_ = false;
-  bool finished_ = false;
+  bool finished_ = false, is_full_ = false;  // full: finished because it has most_values_
   std::optional<Error> closed_;
 };
 

@@ -30,6 +30,13 @@ size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
   return static_cast<size_t>(frames) * values_per_frame(options, model);
 }
 
+// The input of a stream with endpoints has no end.
+uint64_t most_values(const StreamOptions &options, const LoadedModel &model) {
+  if (options.endpoint) return UINT64_MAX;
+  const uint64_t n_frames = static_cast<uint64_t>(options.max_utterance_s / model.frame_shift_s());
+  return n_frames * values_per_frame(options, model);
+}
+
 bool keeps_state(const StreamOptions &options, const FrontEnd &front_end) {
   if (!options.is_audio() || (options.fusion && !options.fusion->has_own_rows_only())) return false;
   return options.cmn_of(front_end) == CmnKind::kLive && front_end.cmn_lookahead_frames > 0;
@@ -49,7 +56,7 @@ Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel 
       value_s_(model.frame_shift_s() / static_cast<double>(frame_values_)),
       events_(std::move(events)),
       intake_(options_, options.is_audio() ? 1 : values_per_frame(options, model), backlog_limit(options, model),
-              kMinFrames * values_per_frame(options, model), [this] { notify(); }),
+              most_values(options, model), kMinFrames * values_per_frame(options, model), [this] { notify(); }),
       carried_(model.bundle().front_end, keeps_state(options, model.bundle().front_end)),
       choices_(std::move(graph)),
       boosts_(!options.endpoint),

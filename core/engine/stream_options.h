@@ -10,6 +10,7 @@
 
 #include "core/audio/resample_filter.h"
 #include "core/audio/sample_format.h"
+#include "core/base/limits.h"
 #include "core/decode/endpointer.h"
 #include "core/engine/event.h"
 #include "core/engine/fusion_options.h"
@@ -33,7 +34,8 @@ struct StreamOptions {
   uint32_t min_active = 200;
   uint32_t partial_interval_ms = 0;  // 0 = no partial events
   uint32_t max_backlog_ms = 30000;   // 0 = feeding never blocks
-  float lattice_beam = 0;            // 0 = no lattice
+  uint32_t max_utterance_s = kUsualUtteranceS;
+  float lattice_beam = 0;  // 0 = no lattice
   uint32_t n_best = 1;
   std::optional<EndpointTimes> endpoint;   // unset: the stream is one utterance
   std::optional<double> early_endpoint_s;  // silence after which an endpoint is probable; unset: no such events

@@ -7,6 +7,13 @@
 #include "core/lattice/lattice_window.h"
 
 namespace asr {
+namespace {
+
+// Word sequences may wait for so many frames of the pieces. Then they commit to the state in which the best path enters the
+// frame kCommitFrames before the last: a search has cut all paths to other states by then (docs/search.md).
+constexpr uint32_t kMostWaitingFrames = 5632, kCommitFrames = 5120;
+
+}  // namespace
 
 Determinised determinise(Lattice lattice, const DeterminiseOptions &options, const StopToken &stop) {
   const PreparedLattice prepared = prepare(std::move(lattice), options.acoustic_scale, options.lattice_beam);
@@ -31,16 +38,27 @@ struct PieceDeterminiser::State {
     if (!is_last && window.bytes() <= window_bytes && window.n_states() < 2 * n_kept) return;
     window.prepare(determiniser.beam());
     if (window.has_paths()) {
-      const size_t held = determiniser.bytes();
       if (window.bytes() > window_bytes) {
         determiniser.keep_best_path(window.prepared(), window.open_begin());
       } else {
-        const size_t most = held + (result_bytes - std::min(result_bytes, held)) / 4;
-        determiniser.advance(window.prepared(), window.open_begin(), most, stop);
+        determiniser.advance(window.prepared(), window.open_begin(), result_limit(), stop);
       }
     }
     window.drop(determiniser.forget(window.open_begin()));
+    if (!is_last && window.has_paths() && window.last_frame() - window.first_frame() > kMostWaitingFrames) commit(stop);
     n_kept = window.n_states();
+  }
+
+  void commit(const StopToken &stop) {
+    const uint32_t gate = window.commit(window.last_frame() - kCommitFrames, determiniser.beam());
+    determiniser.commit(window.prepared(), gate, window.open_begin(), result_limit(), stop);
+    window.drop(determiniser.forget(window.open_begin()));
+  }
+
+  // Returns the memory that a piece may fill.
+  size_t result_limit() const {
+    const size_t held = determiniser.bytes();
+    return held + (result_bytes - std::min(result_bytes, held)) / 4;
   }
 
   const size_t window_bytes, result_bytes;

@@ -49,7 +49,8 @@ void Determiniser::advance(const PreparedLattice &lattice, uint32_t open, size_t
   best_is_complete_ = any_is_complete_ = false;
   const Start begun = start();
   const uint64_t n_arcs = lattice.lattice.arcs.size() + lattice.lattice.n_states();
-  step_.emplace(lattice, options_.acoustic_scale, open, WordStep::Limits{2 * options_.max_work + 64 * n_arcs, stop});
+  step_.emplace(lattice, options_.acoustic_scale, std::min(open, gate_),
+                WordStep::Limits{2 * options_.max_work + 64 * n_arcs, stop});
   for (const uint32_t number : waiting_) enqueue(number);
   waiting_.clear();
   const bool done = search() && any_is_complete_;
@@ -95,11 +96,7 @@ bool Determiniser::take_up(uint32_t number) {
                max_bytes_ - held);
   if (step_->ran_out()) return false;
   if (step_->leads_nowhere()) return true;
-  if (step_->reaches_open()) {
-    best_is_complete_ = any_is_complete_ = true;
-    waiting_.push_back(number);
-    return true;
-  }
+  if (step_->reaches_open() && (gate_ == kNone || step_->open_estimate() <= step_->word_estimate())) return wait(number);
   if (const Join joined = join_state(number); joined != Join::kNew) return joined == Join::kKnown;
   const Subset subset = subsets_[number];
   const uint32_t n_lead_ids = subset.lead_ids.size;
@@ -122,6 +119,28 @@ bool Determiniser::take_up(uint32_t number) {
     state.arcs_end = arcs_.size();
   }
   return true;
+}
+
+// Leaves the subset waiting for more of the lattice, at the gate if there is one. Returns false if memory runs out.
+bool Determiniser::wait(uint32_t number) {
+  if (gate_ != kNone) {
+    const size_t n_bytes = step_->n_open_elements() * sizeof(SubsetElement) + 4 * step_->n_open_ids();
+    if (bytes() + 3 * n_bytes > max_bytes_) return false;
+    List &list = subsets_[number].list;
+    list.begin = lists_.elements.size();
+    step_->append_open_elements(&lists_.elements, &lists_.pool);
+    list.end = lists_.elements.size();
+  }
+  best_is_complete_ = any_is_complete_ = true;
+  waiting_.push_back(number);
+  return true;
+}
+
+void Determiniser::commit(const PreparedLattice &lattice, uint32_t gate, uint32_t open, size_t max_bytes,
+                          const StopToken &stop) {
+  gate_ = gate;
+  advance(lattice, open, max_bytes, stop);
+  gate_ = kNone;
 }
 
 Alignment Determiniser::take_step_ids() {

@@ -27,7 +27,11 @@ class Determiniser {
   // max_bytes except for one path.
   void advance(const PreparedLattice &lattice, uint32_t open, size_t max_bytes, const StopToken &stop);
 
-  // Does the same for the best path alone.
+  // Does the same, and brings the waiting subsets to the states from `gate` on: all paths of the lattice pass one of the first
+  // of these. A subset before the gate waits there from now on, or goes on with the words before it, whichever is better.
+  void commit(const PreparedLattice &lattice, uint32_t gate, uint32_t open, size_t max_bytes, const StopToken &stop);
+
+  // Does the same as advance() for the best path alone.
   void keep_best_path(const PreparedLattice &lattice, uint32_t open);
 
   // Forgets everything that the waiting subsets do not need. Returns the number of states removed from the beginning of the
@@ -95,6 +99,7 @@ class Determiniser {
   std::priority_queue<Estimated> queue_;
   std::vector<uint32_t> step_ids_;
   size_t max_bytes_ = 0;
+  uint32_t gate_ = kNone;          // of commit()
   bool best_is_complete_ = false;  // up to the end of the known lattice
   bool any_is_complete_ = false;
 
@@ -109,6 +114,7 @@ class Determiniser {
   void narrow(double cost);
   bool has_room() const;
   bool take_up(uint32_t number);
+  bool wait(uint32_t number);
   enum class Join { kNoRoom, kKnown, kNew };
   Join join_state(uint32_t number);
   uint32_t reach(const Subset &before);

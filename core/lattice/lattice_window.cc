@@ -86,13 +86,53 @@ void LatticeWindow::join(Lattice piece) {
   from_start.reserve(window.n_states());
   from_start.resize(window.n_states(), kNoEnd.graph);
   if (is_first) from_start[0] = 0;
-  for (uint32_t s = open_begin_; s < window.n_states(); ++s) {
+  find_costs_from_start(open_begin_);
+}
+
+// Follows the arcs of the states from `first` on.
+void LatticeWindow::find_costs_from_start(uint32_t first) {
+  const Lattice &window = prepared_.lattice;
+  std::vector<double> &from_start = prepared_.from_start;
+  for (uint32_t s = first; s < window.n_states(); ++s) {
     for (uint64_t a = window.arc_begin[s]; a < window.arc_begin[s + 1]; ++a) {
       const double cost = window.arcs[a].cost.total(acoustic_scale_);
       double &next = from_start[window.arcs[a].next_state];
       if (std::isfinite(cost)) next = std::min(next, from_start[s] + cost);
     }
   }
+}
+
+// Of equally good arcs into the frame the first counts.
+uint32_t LatticeWindow::commit(uint32_t frame, double lattice_beam) {
+  Lattice &window = prepared_.lattice;
+  std::vector<double> &from_start = prepared_.from_start;
+  find_costs_to_end(prepared_, acoustic_scale_);
+  const auto begin = std::lower_bound(window.frames.begin(), window.frames.end(), frame - 1);
+  const auto first = static_cast<uint32_t>(std::lower_bound(begin, window.frames.end(), frame) - window.frames.begin());
+  double least = kNoEnd.graph, cost = kNoEnd.graph;
+  uint32_t kept = first;
+  const auto for_each_arc = [&](const auto &action) {
+    for (auto s = static_cast<uint32_t>(begin - window.frames.begin()); s < first; ++s) {
+      for (uint64_t a = window.arc_begin[s]; a < window.arc_begin[s + 1]; ++a) {
+        if (window.arcs[a].next_state >= first) action(from_start[s], &window.arcs[a]);
+      }
+    }
+  };
+  for_each_arc([&](double before, const LatticeArc *arc) {
+    const double total = before + arc->cost.total(acoustic_scale_);
+    if (!(total + prepared_.total_to_end[arc->next_state] < least)) return;
+    least = total + prepared_.total_to_end[arc->next_state];
+    kept = arc->next_state;
+    cost = total;
+  });
+  for_each_arc([&](double, LatticeArc *arc) {
+    if (arc->next_state != kept) arc->cost = kNoEnd;
+  });
+  std::fill(from_start.begin() + first, from_start.end(), kNoEnd.graph);
+  if (kept < from_start.size()) from_start[kept] = cost;
+  find_costs_from_start(first);
+  prepare(lattice_beam);
+  return first;
 }
 
 // Replaces the extra costs by the least costs of the continuations.

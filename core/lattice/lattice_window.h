@@ -21,6 +21,10 @@ class LatticeWindow {
   // Removes paths that are outside the beam by current knowledge.
   void prepare(double lattice_beam);
 
+  // Keeps only the paths that enter a frame in the same state as the best path does, and removes others as prepare() does.
+  // Returns the first of the frame's states.
+  uint32_t commit(uint32_t frame, double lattice_beam);
+
   // Removes the first n_states states and renumbers the others.
   void drop(uint32_t n_states);
 
@@ -28,10 +32,13 @@ class LatticeWindow {
   uint32_t n_states() const { return prepared_.lattice.n_states(); }
   size_t bytes() const;  // upper bound, including the per-state memory for following paths
   bool has_paths() const { return prepared_.best < kNoEnd.graph; }
+  uint32_t first_frame() const { return prepared_.lattice.frames.front(); }
+  uint32_t last_frame() const { return prepared_.lattice.frames.back(); }
   uint32_t open_begin() const { return open_begin_; }  // first of the states that end the piece, unless it is the last piece
 
  private:
   void join(Lattice piece);
+  void find_costs_from_start(uint32_t first);
   void find_open_costs();
 
   const double acoustic_scale_;

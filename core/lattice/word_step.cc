@@ -59,7 +59,11 @@ void WordStep::follow(uint32_t state) {
   Visit &from = visits_[state];
   from.path.node = add_node(from.path.node, from.id);
   from.id = 0;
-  if (state >= open_) reaches_open_ = true;
+  if (state >= open_) {
+    opened_.push_back({state, from.path});
+    ++work_;
+    return;
+  }
   if (is_end(lattice.final_costs[state])) {
     const Path ended = path(from.path.cost + lattice.final_costs[state], from.path.node);
     if (ended.total <= limit_ && (!is_end(end_.path.cost) || better(ended, 0, end_.path, 0))) end_ = {state, ended};
@@ -84,7 +88,8 @@ void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uin
   nodes_.assign(1, {0, 0, 0, 0});
   mark_ = 0;
   arcs_.clear();
-  reaches_open_ = ran_out_ = false;
+  opened_.clear();
+  ran_out_ = false;
   size_t n_ids = 0;
   for (size_t e = 0; e < n_elements; ++e) n_ids += elements[e].ids.size;
   if (bytes_of(n_ids, 0) > max_bytes) {
@@ -200,6 +205,32 @@ void WordStep::append_ids(uint32_t node, uint32_t from_depth, std::vector<uint32
   const size_t begin = ids->size();
   for (; nodes_[node].depth > from_depth; node = nodes_[node].before) ids->push_back(nodes_[node].id);
   std::reverse(ids->begin() + static_cast<ptrdiff_t>(begin), ids->end());
+}
+
+double WordStep::open_estimate() const {
+  double least = kNoEnd.graph;
+  for (const Reached &open : opened_) least = std::min(least, open.path.total + prepared_.total_to_end[open.state]);
+  return least;
+}
+
+double WordStep::word_estimate() const {
+  double least = kNoEnd.graph;
+  for (const WordArc &arc : arcs_) least = std::min(least, arc.next.path.total + prepared_.total_to_end[arc.next.state]);
+  return least;
+}
+
+size_t WordStep::n_open_ids() const {
+  size_t n = 0;
+  for (const Reached &open : opened_) n += nodes_[open.path.node].depth;
+  return n;
+}
+
+void WordStep::append_open_elements(std::vector<SubsetElement> *elements, std::vector<uint32_t> *pool) {
+  work_ += opened_.size() + n_open_ids();
+  for (const Reached &open : opened_) {
+    elements->push_back({open.state, {pool->size(), nodes_[open.path.node].depth}, open.path.cost});
+    append_ids(open.path.node, 0, pool);
+  }
 }
 
 size_t WordStep::n_element_ids() const {

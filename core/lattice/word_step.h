@@ -25,7 +25,7 @@ class WordStep {
     StopToken stop;
   };
 
-  // Arcs of the states from `open` on are not in the lattice yet.
+  // Arcs of the states from `open` on are not followed: most are not in the lattice yet.
   WordStep(const PreparedLattice &prepared, double acoustic_scale, uint32_t open, const Limits &limits);
 
   // Follows arcs without words from the elements, and then one arc with a word. Only paths that cost at most `beam` more than
@@ -37,10 +37,18 @@ class WordStep {
   bool ran_out() const { return ran_out_; }
 
   // Returns true if there is no such path and no end.
-  bool leads_nowhere() const { return group_.empty() && !reaches_open_; }
+  bool leads_nowhere() const { return group_.empty() && opened_.empty(); }
 
   // Returns true if such a path leads to an open state before its word. The words found are then incomplete.
-  bool reaches_open() const { return reaches_open_; }
+  bool reaches_open() const { return !opened_.empty(); }
+
+  // Returns the total cost of the best complete path through an open state, or with a word before.
+  double open_estimate() const;
+  double word_estimate() const;
+  // Appends the best paths to the open states, by ascending state, with all of their costs and ids.
+  void append_open_elements(std::vector<SubsetElement> *elements, std::vector<uint32_t> *pool);
+  size_t n_open_elements() const { return opened_.size(); }
+  size_t n_open_ids() const;  // sum over these
 
   // Cost of the best way to end without another word; kNoEnd.
   const LatticeCost &end_cost() const { return end_.path.cost; }
@@ -93,7 +101,7 @@ class WordStep {
   const double acoustic_scale_;
   const uint32_t open_;
   const Limits limits_;
-  bool reaches_open_ = false, ran_out_ = false;
+  bool ran_out_ = false;
   uint64_t work_ = 0;
   size_t most_nodes_ = 0, most_arcs_ = 0;  // so far
   std::vector<Node> nodes_;
@@ -102,6 +110,7 @@ class WordStep {
   std::vector<uint64_t> waiting_;  // one bit per state: visited, arcs not followed yet
   uint64_t n_waiting_ = 0;
   Reached end_;
+  std::vector<Reached> opened_;
   std::vector<WordArc> arcs_;
   double limit_ = 0;
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "plugins/common/kernels/path_cuts.h"
 #include "plugins/common/search_options.h"
 
 namespace asr::cpu {
@@ -94,6 +95,7 @@ bool Search::consume(SearchScratch &scratch) {
   if (scratch.next.tokens.empty()) return false;
   loglike_.swap(scratch.loglike);
   follow_epsilons(scratch.next, scratch);
+  if (cuts_paths(n_frames_ + 1)) cut_paths(scratch, n_frames_ + 1 - kCutDistance);
   if (lattice_) lattice_->add_frame(scratch.next.tokens, scratch, loglike_);
   std::swap(tokens_, scratch.next);
   trace_.compact(tokens_);
@@ -102,11 +104,43 @@ bool Search::consume(SearchScratch &scratch) {
   return true;
 }
 
+// Removes the next frame's tokens whose paths have another emitting arc in `frame` than the best token's, and their links.
+void Search::cut_paths(SearchScratch &scratch, uint32_t frame) const {
+  std::vector<Token> &tokens = scratch.next.tokens;
+  const std::vector<uint32_t> arcs = trace_.emitting_arcs(tokens, frame);
+  const uint32_t best = arcs[static_cast<size_t>(best_token(tokens, false) - tokens.data())];
+  std::vector<uint32_t> new_slot(tokens.size(), SlotTable::kNone);
+  uint32_t n = 0;
+  for (size_t slot = 0; slot < tokens.size(); ++slot) {
+    if (arcs[slot] != best) continue;
+    new_slot[slot] = n;
+    tokens[n++] = tokens[slot];
+  }
+  if (n == tokens.size() || !lattice_) return tokens.resize(n);
+  tokens.resize(n);
+  size_t n_links = 0;
+  for (size_t i = 0; i < scratch.n_links; ++i) {
+    Token link = scratch.candidates[i];
+    link.state = new_slot[link.state];
+    if (link.state != SlotTable::kNone) scratch.candidates[n_links++] = link;
+  }
+  scratch.n_links = n_links;
+  for (EpsilonLink &link : scratch.epsilon_links) {
+    link.source = new_slot[link.source];
+    link.destination = new_slot[link.destination];
+  }
+  const auto is_cut = [](const EpsilonLink &link) {
+    return link.source == SlotTable::kNone || link.destination == SlotTable::kNone;
+  };
+  std::vector<EpsilonLink> &links = scratch.epsilon_links;
+  links.erase(std::remove_if(links.begin(), links.end(), is_cut), links.end());
+}
+
 // Returns the token of least cost; nullptr if with_final and no token is in a final state.
-const Token *Search::best_token(bool with_final) const {
+const Token *Search::best_token(const std::vector<Token> &tokens, bool with_final) const {
   const Token *best = nullptr;
   float best_cost = kInfinity;
-  for (const Token &token : tokens_.tokens) {
+  for (const Token &token : tokens) {
     const float cost = token.cost + (with_final ? graph_.final_cost(token.state) : 0.0f);
     if (cost < best_cost || (cost == best_cost && best != nullptr && token.state < best->state)) {
       best = &token;
@@ -117,9 +151,9 @@ const Token *Search::best_token(bool with_final) const {
 }
 
 void Search::best_path(bool use_final, asr_path *path) {
-  const Token *best = use_final ? best_token(true) : nullptr;
+  const Token *best = use_final ? best_token(tokens_.tokens, true) : nullptr;
   const bool reached_final = best != nullptr;
-  if (!reached_final) best = best_token(false);
+  if (!reached_final) best = best_token(tokens_.tokens, false);
   const double cost = trace_.path(best->previous, best->arc, acoustic_cost(*best));
   path->arcs = trace_.arcs().data();
   path->n_arcs = trace_.arcs().size();
@@ -140,7 +174,7 @@ SearchLattice &Search::links() {
 
 void Search::lattice(bool use_final, asr_raw_lattice *lattice) {
   SearchLattice &links = this->links();
-  const bool reached_final = use_final && best_token(true) != nullptr;
+  const bool reached_final = use_final && best_token(tokens_.tokens, true) != nullptr;
   std::vector<float> costs, final_costs;
   for (const Token &token : tokens_.tokens) {
     costs.push_back(token.cost);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Search is the Viterbi beam search of one channel on the CPU, as docs/search.md defines it. entry.cc makes one per channel
 // and advances channels in parallel; channels share only the SearchGraph. A frame takes three steps: select
-// (search_select.cc), expand and follow_epsilons (search_expand.cc).
+// (search_select.cc), expand and follow_epsilons (search_expand.cc). Now and then paths that do not join are cut.
 #pragma once
 
 #include <cstddef>
@@ -58,9 +58,10 @@ class Search {
   void insert_candidates(SearchScratch &scratch, size_t n_candidates) const;
   void follow_epsilons(TokenList &list, SearchScratch &scratch);
   void expand_epsilons(TokenList &list, SearchScratch &scratch);
+  void cut_paths(SearchScratch &scratch, uint32_t frame) const;
 
   SearchLattice &links();
-  const Token *best_token(bool with_final) const;
+  const Token *best_token(const std::vector<Token> &tokens, bool with_final) const;
   float scaled_cost(float loglike) const;
   void ask(const StateRecord &record, SearchScratch &scratch) const;
   // Returns the trace record of a token's path, which it adds if needed.

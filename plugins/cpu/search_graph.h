@@ -30,6 +30,9 @@ class SearchGraph : public LatticeGraph {
   StateRecord state(uint32_t place) const { return packed_.state(place); }
   float final_cost(uint32_t place) const { return state(place).final_cost; }  // infinite: not final
   void prefetch_state(uint32_t place) const { __builtin_prefetch(packed_.records + place); }
+  bool is_emitting(uint32_t arc) const {
+    return packed_.is_loop(arc) || (packed_.records[arc / 2 + 1] & pdf_mask_) != packed_.n_pdfs;
+  }
 
   // LatticeGraph's functions name a state by its offset in the records and an arc by its number.
   uint32_t start_state() const override { return packed_.start_state; }

@@ -67,6 +67,24 @@ void Trace::compact(TokenList &tokens) {
   }
 }
 
+// Records follow the ones before them, so one pass finds the arc of every path. A frame of the settled path counts as kRoot.
+std::vector<uint32_t> Trace::emitting_arcs(const std::vector<Token> &tokens, uint32_t frame) const {
+  struct Passed {
+    uint32_t n_frames, arc;  // of the path up to a record; the record of the arc
+  };
+  std::vector<Passed> passed(records_.size());
+  for (uint32_t i = 0; i < records_.size(); ++i) {
+    const Record &record = records_[i];
+    Passed path = record.previous == kRoot ? Passed{settled_.n_frames, kRoot} : passed[record.previous];
+    if (graph_.is_emitting(record.arc) && ++path.n_frames == frame) path.arc = i;
+    passed[i] = path;
+  }
+  std::vector<uint32_t> arcs;
+  arcs.reserve(tokens.size());
+  for (const Token &token : tokens) arcs.push_back(token.previous == kRoot ? kRoot : passed[token.previous].arc);
+  return arcs;
+}
+
 // Fills chain_ with the records from `last` back to the settled path.
 void Trace::chain(uint32_t last) {
   chain_.clear();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trace records the paths of tokens: one record per arc, each with the index of the record before it. compact() removes records
-// that no token can reach, and moves the part that all tokens share to the settled path. So memory depends on the living paths,
-// not on the length of the audio. Lattices keep their own links (search_lattice.h).
+// that no token can reach, and moves the part that all tokens share to the settled path. Paths that do not join are cut
+// (docs/search.md). So memory depends on the living paths, not on the length of the audio. Lattices keep their own links
+// (search_lattice.h).
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,9 @@ class Trace {
 
   // Compacts the trace if it has grown enough: removes records that `tokens` cannot reach and renumbers those of `tokens`.
   void compact(TokenList &tokens);
+
+  // Returns for each token its path's emitting arc in `frame`, which no path has in its last arc: equal numbers, equal arcs.
+  std::vector<uint32_t> emitting_arcs(const std::vector<Token> &tokens, uint32_t frame) const;
 
   // Fills arcs() with the whole path that ends with record `last` and then, unless arc is 0, with arc number arc - 1. Returns
   // its cost.

@@ -228,6 +228,7 @@ static asr_status score(asr_backend_device *device, const asr_score_job *jobs, s
 }
 
 /* ---- search: docs/search.md ---------------------------------------------------------------------------------------- */
+enum { CUT_PERIOD = 1024, CUT_DISTANCE = 4096 }; /* frames: "Paths that do not join" */
 struct path { /* from the start to a state; paths[0] is the start itself */
   float cost, acoustic_cost;
   uint32_t state, arc, frame, number, before, n_arcs; /* before: the number of the path without its last arc, `arc` */
@@ -292,6 +293,25 @@ static void follow_epsilons(asr_backend_channel *c, float bound) { /* step 3 */
     accept_offers(c, bound);
   }
 }
+/* Removes the tokens whose paths have another arc than the best token's in the row number `frame`. */
+static const struct path *arc_of(const asr_backend_channel *c, const struct path *p, uint32_t frame) {
+  while (c->v.arcs[p->arc].transition_id == 0 || p->frame != frame) p = &c->paths[p->before];
+  return p;
+}
+static void cut_paths(asr_backend_channel *c, uint32_t frame) {
+  const struct path *best = c->tokens;
+  for (const struct path *t = c->tokens; t < c->tokens + c->n_tokens; ++t)
+    if (t->cost < best->cost || (t->cost == best->cost && t->state < best->state)) best = t;
+  const uint32_t arc = arc_of(c, best, frame)->arc, n = c->n_tokens;
+  c->n_tokens = 0;
+  for (uint32_t i = 0; i < n; ++i) {
+    const struct path *t = &c->tokens[i];
+    c->token_of[t->state] = 0;
+    if (arc_of(c, t, frame)->arc != arc) continue;
+    c->tokens[c->n_tokens] = *t;
+    c->token_of[t->state] = ++c->n_tokens;
+  }
+}
 static int compare_tokens(const void *left, const void *right) {
   const struct path *a = left, *b = right;
   return a->cost < b->cost || (a->cost == b->cost && a->state < b->state) ? -1 : 1;
@@ -318,6 +338,7 @@ static void consume(asr_backend_channel *c, const float *row) {
   accept_offers(c, best + c->o.beam);
   ++c->path.n_frames;
   follow_epsilons(c, best + c->o.beam);
+  if (c->path.n_frames % CUT_PERIOD == 0 && c->path.n_frames > CUT_DISTANCE) cut_paths(c, c->path.n_frames - CUT_DISTANCE - 1);
 }
 static void channel_end(asr_backend_channel *c) {
   if (c != NULL) free(c->paths), free((void *)c->path.arcs);

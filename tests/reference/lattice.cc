@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "tests/reference/viterbi.h"
+
 namespace asr::reference {
 namespace {
 
@@ -34,7 +36,8 @@ class LatticeSearch {
     frames_.push_back(frame);
   }
 
-  void consume(const float *loglike) {
+  // Consumes a row. `cut`: states whose tokens are cut when the frame ends.
+  void consume(const float *loglike, const std::set<uint32_t> &cut) {
     if (died_) return;
     Frame frame;
     float best = kInfinity;
@@ -57,7 +60,21 @@ class LatticeSearch {
     frame.emitting.erase(std::remove_if(frame.emitting.begin(), frame.emitting.end(), above), frame.emitting.end());
     for (const Link &link : frame.emitting) lower(frame.tokens, link.to, link.cost);
     follow_epsilons(frame, bound);
+    for (const uint32_t state : cut) frame.tokens.erase(state);
+    const auto leads_nowhere = [&](const Link &link) { return cut.count(link.to) > 0; };
+    const auto is_cut = [&](const Link &link) { return leads_nowhere(link) || cut.count(link.from) > 0; };
+    frame.emitting.erase(std::remove_if(frame.emitting.begin(), frame.emitting.end(), leads_nowhere), frame.emitting.end());
+    frame.epsilon.erase(std::remove_if(frame.epsilon.begin(), frame.epsilon.end(), is_cut), frame.epsilon.end());
     frames_.push_back(frame);
+  }
+
+  // Consumes rows loglike[n_frames][n_pdfs].
+  void consume_all(const float *loglike, uint32_t n_frames) {
+    const auto cut = cut_states(graph_, options_, loglike, n_frames);
+    for (uint32_t t = 0; t < n_frames; ++t) {
+      const auto of_frame = cut.find(t + 1);
+      consume(loglike + size_t{t} * graph_.n_pdfs, of_frame != cut.end() ? of_frame->second : std::set<uint32_t>());
+    }
   }
 
   // Starts at frame `first`, where a piece ended unless it is 0.
@@ -238,7 +255,7 @@ std::optional<std::vector<uint32_t>> epsilon_ranks(const asr_graph_view &graph) 
 RawLattice lattice(const asr_graph_view &graph, const asr_search_options &options, const float *loglike, uint32_t n_frames,
                    bool use_final) {
   LatticeSearch search(graph, options);
-  for (uint32_t t = 0; t < n_frames; ++t) search.consume(loglike + size_t{t} * graph.n_pdfs);
+  search.consume_all(loglike, n_frames);
   return search.finish(use_final);
 }
 
@@ -246,7 +263,7 @@ std::vector<RawLattice> lattice_pieces(const asr_graph_view &graph, const asr_se
                                        uint32_t n_frames, bool use_final) {
   constexpr size_t kPieceFrames = 256;
   LatticeSearch search(graph, options);
-  for (uint32_t t = 0; t < n_frames; ++t) search.consume(loglike + size_t{t} * graph.n_pdfs);
+  search.consume_all(loglike, n_frames);
   std::vector<RawLattice> pieces;
   size_t first = 0;
   for (size_t newest = 2 * kPieceFrames; newest <= search.n_frames(); newest += kPieceFrames) {

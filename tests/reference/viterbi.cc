@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr uint32_t kNone = 0xffffffffu;
+constexpr uint32_t kCutPeriod = 1024, kCutDistance = 4096;
 
 // ---- all paths, in double ----
 
@@ -88,7 +89,10 @@ class PrunedSearch {
     follow_epsilons(next, bound);
     tokens_ = next;
     ++result_.n_frames;
+    if (result_.n_frames % kCutPeriod == 0 && result_.n_frames > kCutDistance) cut(result_.n_frames - kCutDistance);
   }
+
+  const std::map<uint32_t, std::set<uint32_t>> &cut_states() const { return cut_states_; }
 
   uint64_t n_common_arcs() const {
     std::vector<Step> common;
@@ -126,6 +130,26 @@ class PrunedSearch {
   }
 
  private:
+  // Removes the tokens whose paths have another emitting arc in `frame` than the best token's.
+  void cut(uint32_t frame) {
+    const float best = least(tokens_);
+    const auto is_best = [best](const auto &entry) { return entry.second.cost == best; };
+    const uint32_t arc = emitting_arc(std::find_if(tokens_.begin(), tokens_.end(), is_best)->second.last, frame);
+    for (auto at = tokens_.begin(); at != tokens_.end();) {
+      const bool stays = emitting_arc(at->second.last, frame) == arc;
+      if (!stays) cut_states_[result_.n_frames].insert(at->first);
+      at = stays ? std::next(at) : tokens_.erase(at);
+    }
+  }
+
+  // Returns the emitting arc number `frame`, from 1, of the path that ends with step `last`.
+  uint32_t emitting_arc(uint32_t last, uint32_t frame) const {
+    for (const Step &s : steps_to(last)) {
+      if (graph_.arcs[s.arc].transition_id != 0 && --frame == 0) return s.arc;
+    }
+    return kNone;
+  }
+
   static float least(const Tokens &tokens) {
     float best = tokens.begin()->second.cost;
     for (const auto &[state, token] : tokens) best = std::min(best, token.cost);
@@ -206,6 +230,7 @@ class PrunedSearch {
   const asr_search_options options_;
   Tokens tokens_;
   std::vector<Step> steps_;
+  std::map<uint32_t, std::set<uint32_t>> cut_states_;
   SearchResult result_;
 };
 
@@ -240,14 +265,22 @@ BestCost best_cost(const asr_graph_view &graph, const asr_search_options &option
 }
 
 std::vector<uint64_t> common_arcs(const asr_graph_view &graph, const asr_search_options &options, const float *loglike,
-                                  uint32_t n_frames) {
+                                  uint32_t n_frames, uint32_t first) {
   PrunedSearch search(graph, options);
-  std::vector<uint64_t> common{search.n_common_arcs()};
-  for (uint32_t t = 0; t < n_frames; ++t) {
+  std::vector<uint64_t> common;
+  for (uint32_t t = 0;; ++t) {
+    if (t >= first) common.push_back(search.n_common_arcs());
+    if (t == n_frames) break;
     search.consume(loglike + size_t{t} * graph.n_pdfs);
-    common.push_back(search.n_common_arcs());
   }
   return common;
+}
+
+std::map<uint32_t, std::set<uint32_t>> cut_states(const asr_graph_view &graph, const asr_search_options &options,
+                                                  const float *loglike, uint32_t n_frames) {
+  PrunedSearch search(graph, options);
+  for (uint32_t t = 0; t < n_frames; ++t) search.consume(loglike + size_t{t} * graph.n_pdfs);
+  return search.cut_states();
 }
 
 SearchResult pruned_search(const asr_graph_view &graph, const asr_search_options &options, const float *loglike,

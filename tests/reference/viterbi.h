@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "core/backend/asr_backend.h"
@@ -27,10 +29,14 @@ struct BestCost {
 BestCost best_cost(const asr_graph_view &graph, const asr_search_options &options, const float *loglike, uint32_t n_frames,
                    bool use_final);
 
-// Returns, after each frame and before the first, the number of first arcs of the best path that are on the path of every
-// token.
+// Returns, after frame `first` (0: before the first) and each one that follows, the number of first arcs of the best path that
+// are on the path of every token.
 std::vector<uint64_t> common_arcs(const asr_graph_view &graph, const asr_search_options &options, const float *loglike,
-                                  uint32_t n_frames);
+                                  uint32_t n_frames, uint32_t first = 0);
+
+// Returns the states whose tokens were cut because their paths did not join the best one, by the frame that ended with it.
+std::map<uint32_t, std::set<uint32_t>> cut_states(const asr_graph_view &graph, const asr_search_options &options,
+                                                  const float *loglike, uint32_t n_frames);
 
 SearchResult pruned_search(const asr_graph_view &graph, const asr_search_options &options, const float *loglike,
                            uint32_t n_frames, bool use_final);

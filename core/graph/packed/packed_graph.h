@@ -108,10 +108,11 @@ struct asr_packed_graph {
   // An arc's number is twice its offset in `records`; for a self-loop it is twice the state's offset plus 1. Numbers of arcs
   // into one state are in the order of graph.arcs (docs/search.md), separately for emitting and epsilon arcs.
   static uint32_t number_of_loop(uint32_t state) { return 2 * state + 1; }
+  static bool is_loop(uint32_t arc_number) { return (arc_number & 1) != 0; }
   uint32_t number_of(const asr::PackedArc &arc) const {
     return 2 * static_cast<uint32_t>(reinterpret_cast<const uint32_t *>(&arc) - records);
   }
-  uint32_t next_state(uint32_t arc_number) const { return (arc_number & 1) != 0 ? arc_number / 2 : records[arc_number / 2]; }
+  uint32_t next_state(uint32_t arc_number) const { return is_loop(arc_number) ? arc_number / 2 : records[arc_number / 2]; }
   asr::StateRecord state(uint32_t place) const { return asr::StateRecord(records + place); }
   uint64_t units_of(uint32_t place) const;
   uint32_t transition_id(uint32_t arc_number) const;  // for emitting arcs except implied self-loops

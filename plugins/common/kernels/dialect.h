@@ -10,6 +10,7 @@
 #ifdef __OPENCL_C_VERSION__
 
 #define DEVICE static inline  // a function that kernels call
+#define RARE static inline    // one whose registers must not count for others
 #define GLOBAL __global
 #define LOCAL __local           // CUDA's shared memory
 #define CONSTANT __constant     // memory that kernels only read
@@ -46,6 +47,7 @@ DEVICE void block_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENC
 
 #ifdef __CUDACC__
 #define DEVICE __device__ __forceinline__
+#define RARE __device__ __noinline__
 
 #include <cuda_runtime.h>
 

@@ -17,9 +17,13 @@
 //   compaction, last_tokens, trace_records, n_moved_at_once(s)  buffers of a compaction
 //   team_thread_number, team_n_threads, team_sync(s)  all threads of the team
 //   team_settle(s, c)               moves records that all paths share to the settled steps
+//   path_cut(s)                     the team's PathCut
+//   cut_slot(s, slot)               makes the token of a slot dearer than any bound, with kNoRecord
+//   n_emitting_arcs(s)              of the graph
 #ifndef SENONE_KERNELS_SEARCH_DRIVER_H
 #define SENONE_KERNELS_SEARCH_DRIVER_H
 
+#include "plugins/common/kernels/path_cuts.h"
 #include "plugins/common/kernels/search_frame.h"
 #include "plugins/common/kernels/search_select.h"
 #include "plugins/common/kernels/search_trace.h"
@@ -52,7 +56,52 @@ FOR_TYPES(Search, State) DEVICE void team_compact_trace(const Search *s, LOCAL S
     put_records(&c, records, part, min(n_left - part, n_part), own, n_threads);
     team_sync(s);
   }
-  if (thread_number() == 0) search->job.n_records = search->job.n_compacted = n_left;
+  if (thread_number() == 0) {
+    renumber_marks(&c, &search->job.marks, n_records, n_left);
+    search->job.n_records = search->job.n_compacted = n_left;
+  }
+  team_sync(s);
+}
+
+// Cuts the tokens of the frame under construction whose paths do not join the best one's in time ("Paths that do not join" in
+// docs/search.md). `best`: the least cost. `marked`: the number of records at the end of the frame that the cut goes back to.
+// Mostly a record behind these is on the paths of all tokens, and then the walks to it are all that is done. They are short.
+FOR_TYPES(Search, State) RARE void team_cut_paths(const Search *s, LOCAL State *search, uint32_t best, uint32_t marked) {
+  LOCAL PathCut *const cut = path_cut(s);
+  GLOBAL const TraceRecord *const records = trace_records(s);
+  const float bound = search->bound;
+  const uint32_t n_used = n_used_slots(s), n_emitting = n_emitting_arcs(s);
+  team_sync(s);
+  if (team_thread_number(s) == 0) {
+    cut->state = cut->common_end = 0xffffffffu;
+    cut->record = kTraceRoot;
+  }
+  team_sync(s);
+  for (uint32_t i = thread_number(); i < n_used; i += block_size()) {
+    const uint32_t slot = used_slot(s, i);
+    if (ordered(slot_cost(s, slot)) == best) atomic_min(&cut->state, slot_state(s, slot));
+  }
+  team_sync(s);
+  for (uint32_t i = thread_number(); i < n_used; i += block_size()) {
+    const uint32_t slot = used_slot(s, i);
+    if (slot_state(s, slot) == cut->state) cut->record = slot_record(s, slot);
+  }
+  team_sync(s);
+  const uint32_t best_record = cut->record;
+  uint32_t common = best_record;
+  for (uint32_t i = thread_number(); i < n_used; i += block_size()) {
+    const uint32_t slot = used_slot(s, i);
+    if (slot_cost(s, slot) <= bound) common = where_paths_meet(records, common, slot_record(s, slot));
+  }
+  atomic_min(&cut->common_end, common + 1);
+  team_sync(s);
+  if (cut->common_end > marked) return;
+  const uint32_t kept = emitting_record_before(records, best_record, marked, n_emitting);
+  for (uint32_t i = thread_number(); i < n_used; i += block_size()) {
+    const uint32_t slot = used_slot(s, i);
+    if (!(slot_cost(s, slot) <= bound)) continue;
+    if (emitting_record_before(records, slot_record(s, slot), marked, n_emitting) != kept) cut_slot(s, slot);
+  }
   team_sync(s);
 }
 
@@ -105,7 +154,8 @@ DEVICE bool team_finish_frame(const Search *s, LOCAL State *search, uint32_t n_f
                               StepTotals totals) {
   if (!team_follow_epsilons(s, search, &totals)) return false;
   const bool has_links = has_lattice(s);
-  const uint32_t best = totals.best;
+  const uint32_t best = totals.best, newest = search->job.marks.n_frames + n_frames;
+  if (n_frames > 0 && cuts_paths(newest)) team_cut_paths(s, search, best, *mark_of(&search->job.marks, newest - kCutDistance));
   block_finish_tokens(s, search, best);
   if (has_links) {
     block_sync();

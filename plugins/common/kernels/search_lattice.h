@@ -29,14 +29,14 @@ namespace asr {
 // ---- a frame's links -------------------------------------------------------------------------------------------------------
 
 // Makes the link of an arc whose destination costs destination_cost. Returns false if it is dearer than the lattice beam
-// allows, about half are: no lattice can have it.
+// allows, about half are: no lattice can have it. The destination was cut if it is dearer than its arc.
 DEVICE bool make_link(uint32_t source, uint32_t destination, uint32_t arc, float cost, float destination_cost,
                       float lattice_beam, SearchLink *link) {
   link->source = source;
   link->destination = destination;
   link->arc = arc;
   link->cost = subtract_rounded(cost, destination_cost);
-  return link->cost <= lattice_beam;
+  return link->cost >= 0 && link->cost <= lattice_beam;
 }
 
 // Adds a frame to the counts and returns it; its links are behind all others.

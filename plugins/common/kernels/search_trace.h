@@ -9,6 +9,7 @@
 #ifndef SENONE_KERNELS_SEARCH_TRACE_H
 #define SENONE_KERNELS_SEARCH_TRACE_H
 
+#include "plugins/common/kernels/path_cuts.h"
 #include "plugins/common/kernels/search_types.h"
 #ifdef __cplusplus
 namespace asr {
@@ -55,7 +56,12 @@ DEVICE void mark_path(GLOBAL uint32_t *bits, GLOBAL Followers *followers, GLOBAL
   }
 }
 
-// Returns the new index of a record, or the root if the record goes; before[w]: the bits before word w.
+// Returns the number of records that stay before a record; before[w]: the bits before word w.
+DEVICE uint32_t index_before(GLOBAL const uint32_t *bits, GLOBAL const uint32_t *before, uint32_t record) {
+  return before[record / 32] + popcount(bits[record / 32] & ((1u << record % 32) - 1));
+}
+
+// Returns the new index of a record, or the root if the record goes.
 DEVICE uint32_t index_of_record(GLOBAL const uint32_t *bits, GLOBAL const uint32_t *before, uint32_t record) {
   if (record == kTraceRoot) return record;
   const uint32_t bit = 1u << record % 32, word = bits[record / 32], n_before = before[record / 32];
@@ -118,6 +124,33 @@ DEVICE void gather_records(const Compaction *c, GLOBAL const TraceRecord *record
 DEVICE void put_records(const Compaction *c, GLOBAL TraceRecord *records, uint32_t first, uint32_t n, uint32_t thread,
                         uint32_t n_threads) {
   for (uint32_t r = thread; r < n; r += n_threads) records[first + r] = c->moved[r];
+}
+
+// ---- cuts (search_driver.h) -----------------------------------------------------------------------------------------------
+
+// Returns the mark of a frame that is a multiple of kCutPeriod.
+DEVICE LOCAL uint32_t *mark_of(LOCAL TraceMarks *marks, uint32_t frame) { return &marks->n_records[frame / kCutPeriod % 4]; }
+
+// Notes that frames were consumed; the trace then has n_records.
+DEVICE void pass_frames(LOCAL TraceMarks *marks, uint32_t n_frames, uint32_t n_records) {
+  marks->n_frames += n_frames;
+  if (n_frames > 0 && marks->n_frames % kCutPeriod == 0) *mark_of(marks, marks->n_frames) = n_records;
+}
+
+// Renumbers the marks as a compaction renumbers records, of which n_left are left.
+DEVICE void renumber_marks(const Compaction *c, LOCAL TraceMarks *marks, uint32_t n_records, uint32_t n_left) {
+  for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t mark = marks->n_records[i];
+    marks->n_records[i] = mark < n_records ? index_before(c->bits, c->before, mark) : n_left;
+  }
+}
+
+// Returns the record of the path's last emitting arc among the first n_marked records; the root if it has settled.
+DEVICE uint32_t emitting_record_before(GLOBAL const TraceRecord *records, uint32_t record, uint32_t n_marked,
+                                       uint32_t n_emitting_arcs) {
+  while (record != kTraceRoot && (record >= n_marked || records[record].arc >= n_emitting_arcs))
+    record = records[record].previous;
+  return record;
 }
 
 // ---- best paths ------------------------------------------------------------------------------------------------------------

@@ -40,6 +40,20 @@ typedef struct TraceRecord {
 
 FIXED uint32_t kTraceRoot = 0xffffffffu;  // instead of a record's number: the end of the settled path
 
+FIXED uint32_t kNoRecord = 0xfffffffeu;   // of a token that was cut
+
+// The frames that a channel has consumed, and how many records its trace had at the end of frames that cuts go back to: frame
+// t at t / kCutPeriod % 4, for the last kCutDistance frames (path_cuts.h).
+typedef struct TraceMarks {
+  uint32_t n_frames;
+  uint32_t n_records[4];
+} TraceMarks;
+
+// Shared memory of a team that cuts paths: the best token, and the end of the records that are on the paths of all tokens.
+typedef struct PathCut {
+  uint32_t state, record, common_end;
+} PathCut;
+
 // An arc of a path.
 typedef struct PathStep {
   uint32_t arc;

@@ -55,7 +55,8 @@ struct SearchJob {
   uint32_t n_tokens, n_within;  // tokens of the last frame: all, within the beam
   uint32_t n_records, n_settled;
   uint32_t n_compacted;  // records after the last compaction
-  float best;            // the least cost
+  TraceMarks marks;
+  float best;  // the least cost
   uint64_t n_active, n_arcs_expanded;
   SearchLinks lattice;
   SearchOutput written;

@@ -67,6 +67,7 @@ __device__ inline void commit(const Table<Team> *table, uint32_t n_frames, uint3
   job.n_within = counts.n_within;
   // The leading block's count is current already: a write of the same value would race with the other blocks' reads.
   if (Team::rank() != 0) job.n_records = of_leader<Team>(&search.job)->n_records;
+  pass_frames(&job.marks, n_frames, job.n_records);
   job.best = cost_of(best);
   job.n_consumed += n_frames;
   search.all_active += search.n_active;

@@ -72,6 +72,7 @@ struct SearchState {
   uint32_t n_newest_links;  // links of the preceding frame, while it is not pruned
   WalkState walk;
   PathFinding path;
+  PathCut path_cut;  // the leading block's is the team's
 
   StepTotals step_totals[2][kMaxClusterSize];  // by each block of the team, in turns
   uint32_t turn;

@@ -3,6 +3,8 @@
 // the scratch memory of the leading one, except for the sums, which each has.
 #pragma once
 
+#include <math_constants.h>
+
 #include "plugins/common/kernels/search_trace.h"
 #include "plugins/cuda/kernels/search_table.cuh"
 
@@ -25,6 +27,21 @@ __device__ inline TraceRecord *trace_records(const Table<Team> *table) {
 template <typename Team>
 __device__ inline uint32_t n_moved_at_once(const Table<Team> *table) {
   return table->search.n_large_spare;  // a record is smaller than four numbers
+}
+
+// What cuts of paths need.
+template <typename Team>
+__device__ inline PathCut *path_cut(const Table<Team> *table) {
+  return of_leader<Team>(&table->search.path_cut);
+}
+template <typename Team>
+__device__ inline uint32_t n_emitting_arcs(const Table<Team> *table) {
+  return table->search.job.graph.begins[0].epsilon;
+}
+template <typename Team>
+__device__ inline void cut_slot(const Table<Team> *table, uint32_t slot) {
+  *table->key_at(slot) = make_key(CUDART_INF_F, 0);
+  *table->record_at(slot) = kNoRecord;
 }
 
 // Moves records from the root on to the settled steps while there is one follower; a token counts as two. The lanes of a warp

@@ -41,6 +41,8 @@ class RecognizeConfig(TypedDict, total=False):
     min_active: fewest tokens kept per frame, if there are as many; default 200.
     partial_interval_ms: audio time between partial events; 0 (default): none.
     max_backlog_ms: feed blocks while the unprocessed audio is longer; 0: never; default 30000.
+    max_utterance_s: greatest length of an utterance in seconds, 1..10000000; 0 (default): 86400, a day. `feed` raises
+        InvalidState beyond it, and the results of what was fed before follow. No effect with an endpoint.
     reject_threshold: FINAL events with a higher out_of_grammar have Flag.REJECTED, 0..1. 0 (default): the graph's, 0.5 for
         grammars and off for language models. Below 0: off, there is no score.
     lattice_beam: > 0: FINAL events carry a lattice of this width (natural log; 6..10 is usual) and confidences; default 0.
@@ -69,6 +71,7 @@ class RecognizeConfig(TypedDict, total=False):
     min_active: int
     partial_interval_ms: int
     max_backlog_ms: int
+    max_utterance_s: int
     reject_threshold: float
     lattice_beam: float
     n_best: int
@@ -127,6 +130,7 @@ _INTEGERS = {
     "min_active": (0, 2**32 - 1),
     "partial_interval_ms": (0, 2**32 - 1),
     "max_backlog_ms": (0, 2**32 - 1),
+    "max_utterance_s": (0, 2**32 - 1),
     "n_best": (0, 2**32 - 1),
     "pre_roll_ms": (0, 2**32 - 1),
     **dict.fromkeys(_ENDPOINT_TIMES, (0, 2**32 - 1)),

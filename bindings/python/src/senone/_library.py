@@ -110,6 +110,8 @@ class asr_stream_config(ctypes.Structure):
         ("adaptation", c_int),
         ("reserved2", c_uint32),
         ("fusion", POINTER(asr_fusion)),
+        ("max_utterance_s", c_uint32),
+        ("reserved3", c_uint32),
     ]
 
 

@@ -80,6 +80,7 @@ void commit(const Search *s, uint n_frames, uint best) {
   job->current ^= 1;
   job->n_tokens = search->counts.n_next;
   job->n_within = search->counts.n_within;
+  pass_frames(&job->marks, n_frames, job->n_records);
   job->best = cost_of(best);
   job->n_active += search->n_active;
   job->n_arcs_expanded += search->n_arcs;

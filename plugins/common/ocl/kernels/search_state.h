@@ -30,6 +30,7 @@ typedef struct {
   uint best;  // ordered, so far
   float bound;
   uint n_records_before;
+  PathCut path_cut;
   uint overflow;
   uint is_full;  // a work-item could not go on, the others need not
 

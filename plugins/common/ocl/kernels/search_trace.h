@@ -16,6 +16,18 @@ uint team_thread_number(const Search *s) { return get_local_id(0); }
 uint team_n_threads(const Search *s) { return GROUP_SIZE; }
 void team_sync(const Search *s) { block_sync(); }
 
+// What cuts of paths need.
+__local PathCut *path_cut(const Search *s) { return &s->state->path_cut; }
+uint n_emitting_arcs(const Search *s) { return s->m->begins[0].epsilon; }
+void cut_slot(const Search *s, uint slot) {
+  if (is_local(s->m, slot)) {
+    s->m->table->costs[slot] = ordered(INFINITY);
+  } else {
+    s->m->slots[slot].cost = ordered(INFINITY);
+  }
+  set_slot_record(s, slot, kNoRecord);
+}
+
 // Moves records from the root on to the settled steps while there is one follower.
 void team_settle(const Search *s, const Compaction *c) {
   __local SearchJob *const job = &s->state->job;

@@ -28,7 +28,8 @@ typedef struct SearchJob {
   uint32_t n_tokens, n_within;  // tokens of the last frame: all, within the beam
   uint32_t n_records, n_settled;
   uint32_t n_compacted;  // records after the last compaction
-  float best;            // the least cost
+  TraceMarks marks;
+  float best;  // the least cost
   ChannelLattice lattice;
   uint32_t n_early_prunings;  // for lack of links, since the last growth
   SearchOutput written;
