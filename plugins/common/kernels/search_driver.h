@@ -75,8 +75,12 @@ FOR_TYPES(Search, State) RARE void team_cut_paths(const Search *s, LOCAL State *
   if (team_thread_number(s) == 0) {
     cut->state = cut->common_end = 0xffffffffu;
     cut->record = kTraceRoot;
+    cut->overflow = 0;
   }
   team_sync(s);
+  if (thread_number() == 0) atomic_or(&cut->overflow, search->overflow);
+  team_sync(s);
+  if (cut->overflow != 0) return;  // the frame is given up
   for (uint32_t i = thread_number(); i < n_used; i += block_size()) {
     const uint32_t slot = used_slot(s, i);
     if (ordered(slot_cost(s, slot)) == best) atomic_min(&cut->state, slot_state(s, slot));

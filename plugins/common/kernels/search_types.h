@@ -49,9 +49,10 @@ typedef struct TraceMarks {
   uint32_t n_records[4];
 } TraceMarks;
 
-// Shared memory of a team that cuts paths: the best token, and the end of the records that are on the paths of all tokens.
+// Shared memory of a team that cuts paths: the best token, the end of the records that are on the paths of all tokens, and
+// whether a buffer was too small for the frame, so that records may be missing.
 typedef struct PathCut {
-  uint32_t state, record, common_end;
+  uint32_t state, record, common_end, overflow;
 } PathCut;
 
 // An arc of a path.

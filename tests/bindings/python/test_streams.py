@@ -243,6 +243,15 @@ class Streams(unittest.TestCase):
                 stream.try_feed(long)
         stream.close()
 
+    def test_an_utterance_has_a_greatest_length(self) -> None:
+        words = np.concatenate([samples("low_mid_high")] * 3)
+        whole = engine().stream()
+        whole.feed(words[:16000])
+        stream = engine().stream(max_utterance_s=1)
+        with self.assertRaises(senone.InvalidState):
+            stream.feed(words)
+        self.assertEqual(stream.result().text, whole.result().text)
+
     def test_a_state_is_carried_to_the_next_stream(self) -> None:
         live = senone.Engine(os.environ["SENONE_TONES"] + "/bundle_with_mean", "cpu", n_threads=1)
         first = live.stream(cmn="live")
