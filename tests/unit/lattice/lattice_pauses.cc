@@ -112,7 +112,7 @@ TEST(LatticePauses, KeepTheBeamAndTheWordsBeside) {
   for (const uint32_t n_frames : {5000u, 20000u, 60000u}) {
     SCOPED_TRACE(n_frames);
     Pause pause(n_frames, n_frames, 0);
-    const Determinised result = pause.determinise({kScale, kBeam, uint64_t{1} << 28, size_t{16} << 20});
+    const Determinised result = pause.determinise({kScale, kBeam, uint64_t{1} << 28, size_t{64} << 20});
     EXPECT_EQ(result.beam, kBeam);
     test::expect_well_formed(result.lattice);
     EXPECT_EQ(words_of(result.lattice), (std::set<std::vector<uint32_t>>{{1, 4}, {1, 5}, {2, 4}, {2, 5}}));
