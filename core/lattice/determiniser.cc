@@ -121,15 +121,30 @@ bool Determiniser::take_up(uint32_t number) {
   return true;
 }
 
-// Leaves the subset waiting for more of the lattice, at the gate if there is one. Returns false if memory runs out.
+// Leaves the subset waiting for more of the lattice, at the gate if there is one. Returns false if memory runs out. Mostly it
+// has one state there, so that the way to it is passed for good.
 bool Determiniser::wait(uint32_t number) {
   if (gate_ != kNone) {
     const size_t n_bytes = step_->n_open_elements() * sizeof(SubsetElement) + 4 * step_->n_open_ids();
     if (bytes() + 3 * n_bytes > max_bytes_) return false;
-    List &list = subsets_[number].list;
+    Subset &subset = subsets_[number];
+    List &list = subset.list;
+    const size_t pool_begin = lists_.pool.size();
     list.begin = lists_.elements.size();
     step_->append_open_elements(&lists_.elements, &lists_.pool);
     list.end = lists_.elements.size();
+    if (list.end - list.begin == 1) {
+      SubsetElement &element = lists_.elements.back();
+      subset.passed_ids.push_back({ids_.size(), element.ids.size});
+      subset.n_passed_ids += element.ids.size;
+      ids_.insert(ids_.end(), lists_.pool.begin() + static_cast<std::ptrdiff_t>(pool_begin), lists_.pool.end());
+      n_assembled_ids_ += uint64_t{element.ids.size} * std::max(1u, subset.n_arcs);
+      subset.passed_cost = subset.passed_cost + element.cost;
+      subset.cost = subset.cost + element.cost;
+      list.frame += element.ids.size;
+      lists_.pool.resize(pool_begin);
+      element = {element.state, {pool_begin, 0}, {}};
+    }
   }
   best_is_complete_ = any_is_complete_ = true;
   waiting_.push_back(number);
@@ -155,7 +170,7 @@ void Determiniser::add_arc(uint32_t next_subset, uint32_t word, const LatticeCos
   arcs_.push_back({next_subset, word, cost, ids});
   Subset &next = subsets_[next_subset];
   ++next.n_arcs;
-  n_assembled_ids_ += ids.size + next.lead_ids.size;
+  n_assembled_ids_ += ids.size + next.lead_ids.size + next.n_passed_ids;
 }
 
 // Gives the subset a state of the result. It is the state of another subset from which the same words go on, or a new one,
@@ -203,8 +218,9 @@ uint32_t Determiniser::reach(const Subset &before) {
   }
   lists_.elements.resize(begin);
   lists_.pool.resize(pool_begin);
-  if (subsets_[known].result_state == kNone && total(cost) < total(subsets_[known].cost)) {
-    subsets_[known].cost = cost;
+  const LatticeCost passed = cost + subsets_[known].passed_cost;
+  if (subsets_[known].result_state == kNone && total(passed) < total(subsets_[known].cost)) {
+    subsets_[known].cost = passed;
     enqueue(known);
   }
   return known;
@@ -220,7 +236,7 @@ uint32_t Determiniser::forget(uint32_t n_states) {
     List &list = subsets_[number].list;
     list = kept.append(lists_, list);
     for (size_t e = list.begin; e < list.end; ++e) kept.elements[e].state -= n;
-    kept.find_or_add(known_subsets_, list, number);
+    if (subsets_[number].passed_ids.empty()) kept.find_or_add(known_subsets_, list, number);  // others begin at the gate
   }
   lists_ = std::move(kept);
   n_forgotten_ += n;

@@ -45,12 +45,16 @@ class Determiniser {
   static constexpr uint32_t kNone = ElementLists::kNone;
   using List = ElementLists::List;
   struct Subset {
-    List list;
+    List list = {};
     LatticeCost cost;       // cost of the best word sequence that leads here
     uint32_t result_state;  // kNone until the subset is expanded
     uint32_t n_arcs;        // arcs of the result that lead here
     LatticeCost lead_cost;  // common part of all continuations, up to the state of the result
     Alignment lead_ids;
+    // The way from where the arcs lead to the gates that the subset has passed: it comes before `lead`, and counts in `cost`.
+    LatticeCost passed_cost = {};
+    std::vector<Alignment> passed_ids = {};
+    uint64_t n_passed_ids = 0;
   };
   struct ResultState {
     uint64_t first_state;  // lowest lattice state of its elements

@@ -170,23 +170,35 @@ CompactLattice Determiniser::assemble() const {
     const auto begin = ids_.begin() + static_cast<std::ptrdiff_t>(ids.begin);
     lattice.transition_ids.insert(lattice.transition_ids.end(), begin, begin + ids.size);
   };
+  const auto append_passed = [&](const Subset &subset) {
+    for (const Alignment &ids : subset.passed_ids) append_ids(ids);
+  };
+  const Subset none{}, &start = subsets_[0];  // no arc leads to the start, so what it has passed comes after it
+  const auto size_from = [&lattice](uint64_t begin) { return static_cast<uint32_t>(lattice.transition_ids.size() - begin); };
   for (const uint32_t i : order) {
     const ResultState &state = states_[i];
+    const Subset &own = i == start.result_state ? start : none;
     for (size_t a = state.arcs_begin; a < state.arcs_end; ++a) {
       const CompactArc &arc = arcs_[a];
       const Subset &next = subsets_[arc.next_state];
       if (next.result_state == kNone) continue;
+      const uint64_t begin = lattice.transition_ids.size();
+      append_passed(own);
+      append_ids(arc.alignment);
+      append_passed(next);
+      append_ids(next.lead_ids);
       lattice.arcs.push_back({numbers[next.result_state],
                               arc.word,
-                              arc.cost + next.lead_cost,
-                              {lattice.transition_ids.size(), arc.alignment.size + next.lead_ids.size}});
-      append_ids(arc.alignment);
-      append_ids(next.lead_ids);
+                              own.passed_cost + arc.cost + next.passed_cost + next.lead_cost,
+                              {begin, size_from(begin)}});
     }
     lattice.arc_begin.push_back(lattice.arcs.size());
     lattice.frames.push_back(state.frame);
-    lattice.ends.push_back({state.end.cost, {lattice.transition_ids.size(), state.end.alignment.size}});
+    const uint64_t begin = lattice.transition_ids.size();
+    if (is_end(state.end.cost)) append_passed(own);
     append_ids(state.end.alignment);
+    const LatticeCost end = is_end(state.end.cost) ? own.passed_cost + state.end.cost : kNoEnd;
+    lattice.ends.push_back({end, {begin, size_from(begin)}});
   }
   return lattice;
 }
