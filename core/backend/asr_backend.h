@@ -71,6 +71,7 @@ typedef struct asr_backend_options {
   uint32_t timeout_ms;       /* limit of device work, 0: none. After it all slots return ASR_DEVICE_LOST, and freeing leaks */
   uint32_t n_best_gaussians; /* Gaussians of a shared codebook that a frame mixes (G10); 0: all */
   float cluster_share; /* of the clusters of states with their own codebooks, those that a frame scores (G11); 0, 1: all */
+  uint64_t most_memory_bytes; /* 0 but in tests, which asr_backend_bench.h explains; may be ignored */
 } asr_backend_options;
 
 /* ---- front end: 004_... (MFCC); equations F1-F8, F11 in docs/equations.md ----------------------------------------- */

@@ -6,7 +6,8 @@
  *
  * TEST OPTIONS  asr_backend_options.small_rooms, n > 0: every list, table, mailbox and channel of the search starts with
  * about 1/2^n of its usual capacity. Small cases then exhaust each. cluster_blocks: blocks that advance a channel, at
- * most 16; 1: no clusters; 0: as many as fit. Back ends without clusters ignore it.
+ * most 16; 1: no clusters; 0: as many as fit. Back ends without clusters ignore it. most_memory_bytes: device memory that
+ * all objects of the opened device may take together; allocations beyond fail, as on a device that others fill. 0: no limit.
  */
 #ifndef SENONE_ASR_BACKEND_BENCH_H
 #define SENONE_ASR_BACKEND_BENCH_H

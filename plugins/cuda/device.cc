@@ -55,11 +55,14 @@ Device::Chosen::Chosen(uint32_t number) : index(static_cast<int>(number)) {
 
 Device::Device(uint32_t index, const asr_backend_options &options)
     : chosen_(index),
+      account_(options.most_memory_bytes),
+      max_lanes_(std::max(1u, options.max_lanes)),
       window_frames_(std::max(1u, options.window_frames)),
-      max_rows_(std::max(1u, options.max_lanes) * window_frames_),
+      max_rows_(max_lanes_ * window_frames_),
       small_rooms_(options.small_rooms),
       cluster_blocks_(options.cluster_blocks),
       pool_(options.n_threads) {
+  use_account(&account_);
   if (is_hung()) fail(ASR_DEVICE_LOST, "cuda:%u was given up by this process: its work did not end", index);
   set_wait_limit(options.timeout_ms);
   n_multiprocessors_ = static_cast<uint32_t>(attribute(cudaDevAttrMultiProcessorCount, chosen_.index));
@@ -72,7 +75,16 @@ Device::Device(uint32_t index, const asr_backend_options &options)
   has_wgmma_ = capability(chosen_.index) == kWgmmaCapability;
 }
 
-void Device::use() const { check(cudaSetDevice(chosen_.index), "choosing the device"); }
+void Device::use() const {
+  use_account(&account_);
+  check(cudaSetDevice(chosen_.index), "choosing the device");
+}
+
+uint64_t Device::free_bytes() const {
+  size_t n_free = 0, n_all = 0;
+  check(cudaMemGetInfo(&n_free, &n_all), "asking for the device's memory");
+  return std::min<uint64_t>(n_free, account_.n_left());
+}
 
 void Device::finish() {
   compute_.finish();

@@ -49,7 +49,9 @@ class Device {
 
   void use() const;  // makes it the device of the calling thread
   void finish();     // waits until its streams are empty
-  uint64_t n_bytes() const { return n_device_bytes(); }
+  MemoryAccount &account() { return account_; }
+  uint64_t n_bytes() const { return account_.n_bytes(); }
+  uint64_t free_bytes() const;  // device memory that is free now, whoever took the rest
 
   Stream &compute() { return compute_; }
   Stream &copies() { return copies_; }  // results to the host, beside the next kernels
@@ -58,6 +60,7 @@ class Device {
   std::unique_ptr<PinnedArray<float>> new_pinned() const { return std::make_unique<PinnedArray<float>>(); }
 
   uint32_t window_frames() const { return window_frames_; }
+  uint32_t max_lanes() const { return max_lanes_; }
   uint32_t max_rows() const { return max_rows_; }
   uint32_t small_rooms() const { return small_rooms_; }        // as asr_backend_options says
   uint32_t cluster_blocks() const { return cluster_blocks_; }  // the same
@@ -75,7 +78,8 @@ class Device {
     int index;
   };
   const Chosen chosen_;  // first: the members below are made on it
-  const uint32_t window_frames_, max_rows_, small_rooms_, cluster_blocks_;
+  mutable MemoryAccount account_;
+  const uint32_t max_lanes_, window_frames_, max_rows_, small_rooms_, cluster_blocks_;
   uint32_t n_multiprocessors_ = 0;
   size_t shared_bytes_ = 0, memory_bytes_ = 0;
   bool has_fast_doubles_ = false, has_tensor_cores_ = false, has_wgmma_ = false, halves_models_ = false;

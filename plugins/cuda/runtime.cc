@@ -30,13 +30,14 @@ asr_status status_of(cudaError_t error) {
 }
 
 constexpr size_t kMaxDevices = 64;
-std::atomic<uint64_t> g_n_bytes[kMaxDevices];  // allocated, by device
 std::atomic<uint32_t> g_limits_ms[kMaxDevices];
 std::atomic<bool> g_hung[kMaxDevices];
 
 // g_streams has all streams that exist, with their device.
 std::mutex g_streams_mutex;
 std::vector<std::pair<cudaStream_t, size_t>> g_streams;
+
+thread_local MemoryAccount *t_account = nullptr;
 
 size_t current_device() {
   int device = 0;
@@ -114,37 +115,36 @@ void check(cudaError_t status, const char *what) {
   fail(status_of(status), "CUDA: %s: %s (%s)", what, cudaGetErrorString(status), cudaGetErrorName(status));
 }
 
-void *allocate_device(size_t n_bytes) {
-  void *memory = nullptr;
-  if (n_bytes == 0) return memory;
+void use_account(MemoryAccount *account) { t_account = account; }
+
+MemoryAccount *allocate_device(size_t n_bytes, void **memory) {
+  MemoryAccount *const account = t_account;
+  if (n_bytes == 0) return account;
   check_not_hung(current_device(), "allocating device memory");
-  check(cudaMalloc(&memory, n_bytes), "allocating device memory");
-  g_n_bytes[current_device()] += n_bytes;
-  return memory;
+  account->take(n_bytes, [&] { check(cudaMalloc(memory, n_bytes), "allocating device memory"); });
+  return account;
 }
 
-void free_device(void *memory, size_t n_bytes) {
+void free_device(void *memory, size_t n_bytes, MemoryAccount *account) {
   if (memory == nullptr) return;
+  account->give_back(n_bytes);  // even if CUDA leaks it
   const size_t device = device_of(memory);
-  if (device < kMaxDevices) {
-    if (!comes_to_rest(device)) return;
-    g_n_bytes[device] -= n_bytes;
-  }
+  if (device < kMaxDevices && !comes_to_rest(device)) return;
   cudaFree(memory);
 }
 
-uint64_t n_device_bytes() { return g_n_bytes[current_device()]; }
-
-void *allocate_pinned(size_t n_bytes) {
-  void *memory = nullptr;
-  if (n_bytes == 0) return memory;
+MemoryAccount *allocate_pinned(size_t n_bytes, void **memory) {
+  MemoryAccount *const account = t_account;
+  if (n_bytes == 0) return account;
   check_not_hung(current_device(), "allocating pinned host memory");
-  check(cudaHostAlloc(&memory, n_bytes, cudaHostAllocDefault), "allocating pinned host memory");
-  return memory;
+  check(cudaHostAlloc(memory, n_bytes, cudaHostAllocDefault), "allocating pinned host memory");
+  account->note_pinned(n_bytes);
+  return account;
 }
 
-void free_pinned(void *memory) {
+void free_pinned(void *memory, size_t n_bytes, MemoryAccount *account) {
   if (memory == nullptr) return;
+  account->forget_pinned(n_bytes);
   const size_t device = device_of(memory);
   if (device < kMaxDevices && !comes_to_rest(device)) return;
   cudaFreeHost(memory);

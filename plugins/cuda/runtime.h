@@ -14,16 +14,20 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/common/device/memory_account.h"
+
 namespace asr::cuda {
 
 // Throws unless status is cudaSuccess; `what` names the failed action.
 void check(cudaError_t status, const char *what);
 
-void *allocate_device(size_t n_bytes);
-void free_device(void *memory, size_t n_bytes);
-uint64_t n_device_bytes();  // allocated on the device of the calling thread
-void *allocate_pinned(size_t n_bytes);
-void free_pinned(void *memory);
+// Memory is taken from the account of the opened device that the calling thread uses (Device::use). The functions that
+// allocate return that account, to which it is given back.
+void use_account(MemoryAccount *account);
+MemoryAccount *allocate_device(size_t n_bytes, void **memory);
+void free_device(void *memory, size_t n_bytes, MemoryAccount *account);
+MemoryAccount *allocate_pinned(size_t n_bytes, void **memory);
+void free_pinned(void *memory, size_t n_bytes, MemoryAccount *account);
 
 // Create streams and set the limit of waits, for the device of the calling thread.
 cudaStream_t create_stream(bool urgent);
@@ -41,20 +45,23 @@ template <typename T, Memory kMemory>
 class Array {
  public:
   Array() = default;
-  explicit Array(size_t n)
-      : data_(static_cast<T *>(kMemory == Memory::kDevice ? allocate_device(n * sizeof(T)) : allocate_pinned(n * sizeof(T)))),
-        n_(n) {}
-  Array(Array &&other) noexcept : data_(std::exchange(other.data_, nullptr)), n_(std::exchange(other.n_, 0)) {}
+  explicit Array(size_t n) : n_(n) {
+    void *memory = nullptr;
+    account_ = kMemory == Memory::kDevice ? allocate_device(n * sizeof(T), &memory) : allocate_pinned(n * sizeof(T), &memory);
+    data_ = static_cast<T *>(memory);
+  }
+  Array(Array &&other) noexcept { *this = std::move(other); }
   Array &operator=(Array &&other) noexcept {
     std::swap(data_, other.data_);
     std::swap(n_, other.n_);
+    std::swap(account_, other.account_);
     return *this;
   }
   ~Array() {
     if (kMemory == Memory::kDevice) {
-      free_device(data_, n_ * sizeof(T));
+      free_device(data_, n_ * sizeof(T), account_);
     } else {
-      free_pinned(data_);
+      free_pinned(data_, n_ * sizeof(T), account_);
     }
   }
 
@@ -75,6 +82,7 @@ class Array {
  private:
   T *data_ = nullptr;
   size_t n_ = 0;
+  MemoryAccount *account_ = nullptr;
 };
 
 template <typename T>

@@ -2,6 +2,8 @@
 #include "plugins/cuda/search.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 #include "core/base/error.h"
 
@@ -42,6 +44,28 @@ size_t give_parts(const ChannelSize &size, uint4 *memory, SearchJob *job) {
   return parts.n_given();
 }
 
+// The parts of a channel's memory that hold something, in an order of their own.
+struct UsedPart {
+  std::byte *data;
+  size_t n;
+};
+using UsedParts = std::array<UsedPart, 6>;
+
+UsedParts used_parts(const SearchJob &job) {
+  const auto part = [](auto *data, size_t n) { return UsedPart{reinterpret_cast<std::byte *>(data), n * sizeof *data}; };
+  const SearchLinks &l = job.lattice;
+  return {part(job.tokens[job.current], job.n_tokens),
+          part(job.records, job.n_records),
+          part(l.frames, l.n_frames),
+          part(l.links, l.n_links),
+          part(l.acoustic_costs, l.n_links),
+          part(l.extras, l.n_links == 0 ? 0 : l.n_links + size_t{1})};
+}
+
+size_t n_bytes_of(const UsedParts &parts) {
+  return std::accumulate(parts.begin(), parts.end(), size_t{0}, [](size_t n, const UsedPart &part) { return n + part.n; });
+}
+
 size_t size_in_memory(const ChannelSize &size) {
   SearchJob job;
   return give_parts(size, nullptr, &job);
@@ -56,14 +80,13 @@ void ChannelMemory::give(SearchJob *job) {
   set_size(size_, job);
 }
 
-ChannelMemory IdleMemory::make(const ChannelSize &size) {
-  try {
-    return ChannelMemory(size);
-  } catch (const Error &error) {
-    if (error.code() != ASR_OUT_OF_MEMORY) throw;
+bool IdleMemory::release() {
+  bool had_some = false;
+  for (auto *memories : {&free[0], &free[1], &outgrown}) {
+    had_some = had_some || !memories->empty();
+    memories->clear();
   }
-  for (auto *memories : {&free[0], &free[1], &outgrown}) memories->clear();
-  return ChannelMemory(size);
+  return had_some;
 }
 
 uint64_t IdleMemory::n_bytes() const {
@@ -74,9 +97,10 @@ uint64_t IdleMemory::n_bytes() const {
   return n;
 }
 
-Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory, IdleMemory *idle)
-    : SearchChannel(graph, options), memory_(std::move(memory)), idle_(idle) {
-  memory_.give(&job_);
+Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory, const ChannelSize &size,
+               IdleMemory *idle)
+    : SearchChannel(graph, options), memory_(std::move(memory)), size_(size), idle_(idle) {
+  if (!is_parked()) memory_.give(&job_);
   job_.graph = graph.tables();
 }
 
@@ -98,7 +122,8 @@ bool Search::take(const SearchJob &job) {
 }
 
 void Search::prepare(const SearchCapacities *of_few, cudaStream_t stream) {
-  ChannelSize size = memory_.size();
+  if (is_parked()) return;
+  ChannelSize size = size_;
   if (of_few != nullptr && size.max_records < of_few->max_records_of_few) {
     size.max_records = of_few->max_records_of_few;
     if (lattice_) size.max_links = std::max(size.max_links, of_few->max_links_of_few);
@@ -110,26 +135,61 @@ void Search::prepare(const SearchCapacities *of_few, cudaStream_t stream) {
 }
 
 void Search::grow(uint32_t overflow, cudaStream_t stream) {
-  if (const auto size = grown(memory_.size(), overflow)) resize(*size, stream);
+  if (const auto size = grown(size_, overflow)) resize(*size, stream);
 }
 
 void Search::resize(const ChannelSize &size, cudaStream_t stream) {
   if (job_.n_settled > 0) drain_settled(stream);
-  ChannelMemory memory = idle_->make(size);
+  ChannelMemory memory(size);
   idle_->outgrown.reserve(idle_->outgrown.size() + 1);
   SearchJob grown = job_;
   memory.give(&grown);
   grown.n_compacted = 0;
-  copy(grown.tokens[grown.current], job_.tokens[job_.current], job_.n_tokens, stream);
-  copy(grown.records, job_.records, job_.n_records, stream);
-  const SearchLinks &links = job_.lattice;
-  copy(grown.lattice.frames, links.frames, links.n_frames, stream);
-  copy(grown.lattice.links, links.links, links.n_links, stream);
-  copy(grown.lattice.acoustic_costs, links.acoustic_costs, links.n_links, stream);
-  copy(grown.lattice.extras, links.extras, links.n_links == 0 ? 0 : links.n_links + size_t{1}, stream);
+  const UsedParts from = used_parts(job_), to = used_parts(grown);
+  for (size_t i = 0; i < from.size(); ++i) copy(to[i].data, from[i].data, from[i].n, stream);
   await(stream, "copying a channel");
   job_ = grown;
+  size_ = size;
   idle_->outgrown.push_back(std::exchange(memory_, std::move(memory)));
+}
+
+void Search::park(uint32_t overflow, bool may_shrink, cudaStream_t stream) {
+  if (job_.n_settled > 0) drain_settled(stream);
+  const ChannelSize size = parked_size(size_, overflow, may_shrink);
+  const UsedParts parts = used_parts(job_);
+  std::vector<std::byte> parked(n_bytes_of(parts));
+  std::byte *to = parked.data();
+  for (const UsedPart &part : parts) {
+    copy(to, part.data, part.n, stream);
+    to += part.n;
+  }
+  await(stream, "parking a channel");
+  parked_ = std::move(parked);
+  size_ = size;
+  memory_ = ChannelMemory();
+}
+
+void Search::bring_back(cudaStream_t stream) {
+  if (!is_parked()) return;
+  ChannelMemory memory(size_);
+  SearchJob back = job_;
+  memory.give(&back);
+  back.n_compacted = 0;
+  const std::byte *from = parked_.data();
+  for (const UsedPart &part : used_parts(back)) {
+    copy(part.data, from, part.n, stream);
+    from += part.n;
+  }
+  await(stream, "bringing back a channel");
+  job_ = back;
+  memory_ = std::move(memory);
+  parked_ = {};
+}
+
+void Search::renew(SearchJob *job) {
+  memory_.give(job);
+  job->n_settled = job_.n_settled;
+  job->n_compacted = job_.n_compacted;
 }
 
 void Search::drain_settled(cudaStream_t stream) {

@@ -4,6 +4,7 @@
 // together.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "plugins/common/device/search_channel.h"
@@ -37,6 +38,7 @@ inline uint64_t tokens_address(const SearchJob &job, uint32_t which) { return ad
 // ChannelMemory is a channel's device memory, in one piece. Ended channels leave theirs to new ones.
 class ChannelMemory {
  public:
+  ChannelMemory() = default;  // none
   explicit ChannelMemory(const ChannelSize &size);
   ChannelMemory(ChannelMemory &&) = default;
   ChannelMemory &operator=(ChannelMemory &&) = default;
@@ -46,7 +48,7 @@ class ChannelMemory {
   size_t n_bytes() const { return memory_.size() * sizeof(uint4); }
 
  private:
-  ChannelSize size_;
+  ChannelSize size_{};
   DeviceArray<uint4> memory_;
 };
 
@@ -56,14 +58,16 @@ struct IdleMemory {
   std::vector<ChannelMemory> free[2];  // memory of channels without lattices, and with lattices
   std::vector<ChannelMemory> outgrown;
 
-  // Makes new memory. If none is left, idle memory is freed for it.
-  ChannelMemory make(const ChannelSize &size);
   uint64_t n_bytes() const;
+  // Frees all of it; returns false if there was none.
+  bool release();
 };
 
 class Search : public SearchChannel<SearchJob, SearchGraph> {
  public:
-  Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory, IdleMemory *idle);
+  // size: that of the memory; of a channel that begins parked, the size with which it will come back.
+  Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory, const ChannelSize &size,
+         IdleMemory *idle);
 
   // Extend SearchChannel's functions by a job's path.
   bool take(const SearchJob &job);
@@ -77,6 +81,13 @@ class Search : public SearchChannel<SearchJob, SearchGraph> {
   void grow(uint32_t overflow, cudaStream_t stream);
   const ChannelMemory &memory() const { return memory_; }
   ChannelMemory release_memory() { return std::move(memory_); }
+
+  // See DeviceLanes. Nothing that they did not have before is lost if they fail.
+  bool is_parked() const { return memory_.n_bytes() == 0; }
+  void park(uint32_t overflow, bool may_shrink, cudaStream_t stream);
+  void bring_back(cudaStream_t stream);
+  // Puts the addresses and sizes of the channel's buffers into a job that was made before they moved.
+  void renew(SearchJob *job);
 
   // See asr_backend_api::best_paths. path_job() returns the job without the buffers it writes to; best_path() fills the path
   // when the job is done. The arcs are valid until the next call.
@@ -95,7 +106,9 @@ class Search : public SearchChannel<SearchJob, SearchGraph> {
   void settle_kept();
   void resize(const ChannelSize &size, cudaStream_t stream);
 
-  ChannelMemory memory_;
+  ChannelMemory memory_;           // none while parked
+  ChannelSize size_;               // of the memory, or with which it comes back
+  std::vector<std::byte> parked_;  // what the memory had
   IdleMemory *const idle_;
 
   struct WantedPath {

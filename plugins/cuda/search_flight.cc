@@ -3,46 +3,63 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
 #include "core/base/error.h"
 #include "plugins/common/device/shared_rows.h"
+#include "plugins/cuda/search_lanes.h"
 
 namespace asr::cuda {
 
-SearchFlight::SearchFlight(Device &device, const SearchCapacities &capacities, const std::vector<ClusterSize> &cluster_sizes)
+SearchFlight::SearchFlight(SearchLanes &owner, Device &device, const SearchCapacities &capacities,
+                           const std::vector<ClusterSize> &cluster_sizes)
     : DeviceLanes(device.pool()),
+      owner_(owner),
       device_(device),
       staging_(device.pool()),
       capacities_(capacities),
       cluster_sizes_(cluster_sizes),
       max_tokens_(capacities.max_tokens),
-      max_candidates_(capacities.max_candidates) {}
+      max_candidates_(capacities.max_candidates),
+      busy_(device.n_multiprocessors()) {}
 
 SearchFlight::~SearchFlight() {
   if (is_hung()) return;
   for (const Stream *stream : {&uploads_, &stream_, &downloads_, &urgent_}) cudaStreamSynchronize(stream->get());
 }
 
+// Returns how many of n_blocks may have scratch memory: a quarter of what is free, so that channels have the rest. If that is
+// too little for clusters, it is a block for each job at most.
+uint32_t SearchFlight::affordable_blocks(uint32_t n_blocks, uint32_t n_jobs) const {
+  const uint64_t n_bytes = device_.free_bytes() + scratch_.size() * sizeof(uint4);
+  const uint64_t n = n_bytes / 4 / (search_scratch_size(max_tokens_, max_candidates_) * sizeof(uint4));
+  return n >= n_blocks ? n_blocks : static_cast<uint32_t>(std::clamp<uint64_t>(n, 1, std::min(n_jobs, n_blocks)));
+}
+
 // Reserves scratch memory, with wide tables free, for n_blocks blocks beside each other, or for fewer if memory is short.
-void SearchFlight::reserve_scratch(uint32_t n_blocks, Stream &stream) {
+void SearchFlight::reserve_scratch(uint32_t n_blocks, uint32_t n_jobs, Stream &stream) {
+  constexpr uint32_t kLaunchesUntilMore = 1024;  // by then others may have freed memory
   const bool same = laid_out_.max_tokens == max_tokens_ && laid_out_.max_candidates == max_candidates_;
-  if (same && n_blocks <= n_wanted_parts_) return;
+  const bool is_enough = n_blocks <= n_scratch_ || (n_blocks <= n_wanted_parts_ && ++n_short_ % kLaunchesUntilMore != 0);
+  if (same && is_enough) return;
   const SearchScratch before = laid_out_;
   laid_out_ = {};
   n_scratch_ = n_wanted_parts_ = 0;
   const uint32_t n_wanted = n_blocks;
+  n_blocks = affordable_blocks(n_blocks, n_jobs);
   for (;; n_blocks /= 2) {
     const size_t n = n_blocks * search_scratch_size(max_tokens_, max_candidates_);
     try {
+      std::optional<MemoryAccount::Modest> modest;
+      if (n_blocks > 1) modest.emplace(device_.account());
       scratch_.reserve(n);
     } catch (const Error &error) {
       if (error.code() == ASR_OUT_OF_MEMORY && n_blocks > 1) continue;
       if (before.max_tokens > 0) max_tokens_ = before.max_tokens, max_candidates_ = before.max_candidates;
       throw;
     }
-    busy_.reserve(n_blocks);
     check(cudaMemsetAsync(scratch_.data(), 0xff, n * sizeof(uint4), stream.get()), "clearing scratch memory");
     check(cudaMemsetAsync(busy_.data(), 0, n_blocks * sizeof(uint32_t), stream.get()), "clearing scratch memory");
     break;
@@ -64,8 +81,16 @@ uint32_t SearchFlight::cluster_size_for(const std::vector<SearchLane> &lanes) co
   return n_lanes <= size_t{2} * cluster_sizes_.front().n_clusters ? cluster_sizes_.front().n_blocks : 1;
 }
 
+bool SearchFlight::release_scratch() {
+  if (is_running_ || scratch_.size() == 0) return false;
+  scratch_.release();
+  laid_out_ = {};
+  n_scratch_ = n_wanted_parts_ = 0;
+  return true;
+}
+
 // Longer jobs begin first, so that none is left over at the end.
-void SearchFlight::launch_jobs(bool is_rest) {
+void SearchFlight::reserve_jobs(bool is_rest) {
   Stream &stream = is_rest ? urgent_ : stream_;
   std::vector<SearchLane> &lanes = pending_.lanes;
   const auto work = [](const SearchLane &lane) { return uint64_t{lane.job.n_tokens} * lane.job.n_frames; };
@@ -78,13 +103,19 @@ void SearchFlight::launch_jobs(bool is_rest) {
     // A cluster holds more tokens than the scratch memory of a block, in which a pruning of them may have to be done.
     while (max_tokens_ < std::max(job.max_records / 128, job.max_tokens)) max_tokens_ *= 2;
   }
-  uint32_t cluster_size = cluster_size_for(lanes);
-  const uint32_t n_blocks = std::min(n_jobs * cluster_size, device_.n_multiprocessors());
-  reserve_scratch(n_blocks, stream);
-  if (n_scratch_ < n_blocks) cluster_size = 1;  // a cluster cannot wait for scratch memory of its blocks
+  cluster_size_ = cluster_size_for(lanes);
+  const uint32_t n_blocks = std::min(n_jobs * cluster_size_, device_.n_multiprocessors());
+  reserve_scratch(n_blocks, n_jobs, stream);
+  if (n_scratch_ < n_blocks) cluster_size_ = 1;  // a cluster cannot wait for scratch memory of its blocks
+}
+
+void SearchFlight::launch_jobs(bool is_rest) {
+  Stream &stream = is_rest ? urgent_ : stream_;
+  const auto n_jobs = static_cast<uint32_t>(pending_.lanes.size());
+  is_running_ = true;
   device_.clock().time(stream.get(), [&] {
-    if (cluster_size > 1) {
-      check(launch_search_clusters(jobs_.data(), n_jobs, laid_out_, cluster_size, stream.get()), "launching a kernel");
+    if (cluster_size_ > 1) {
+      check(launch_search_clusters(jobs_.data(), n_jobs, laid_out_, cluster_size_, stream.get()), "launching a kernel");
     } else {
       launch_search(jobs_.data(), n_jobs, laid_out_, stream.get());
     }
@@ -94,6 +125,20 @@ void SearchFlight::launch_jobs(bool is_rest) {
 void SearchFlight::await() {
   device_.use();
   for (const Stream *stream : {&stream_, &urgent_}) cuda::await(stream->get(), "searching");
+  is_running_ = false;
+}
+
+bool SearchFlight::make_room() { return owner_.make_room(); }
+void SearchFlight::run_down_others() noexcept { owner_.run_down_other(this); }
+
+void SearchFlight::bring_back(Search *search) {
+  const MemoryAccount::Modest modest(device_.account());  // DeviceLanes makes room
+  search->bring_back(stream_.get());
+}
+
+void SearchFlight::grow(Search *search, uint32_t overflow) {
+  const MemoryAccount::Modest modest(device_.account());  // the same
+  search->grow(overflow, stream_.get());
 }
 
 // Uploads the rows of the host, while the last advance still reads its own. Returns the address of each task's rows.
@@ -124,12 +169,19 @@ PathOutput SearchFlight::next_path_output() {
 
 bool SearchFlight::shares(const std::vector<Task> &tasks) const {
   std::unordered_set<const Search *> under_way;
-  for (const SearchLane &lane : pending_.lanes) under_way.insert(lane.search);
+  for_each_pending([&](const Search *search) { under_way.insert(search); });
   return std::any_of(tasks.begin(), tasks.end(), [&](const Task &task) { return under_way.count(task.search) > 0; });
 }
 
 void SearchFlight::start(Acoustic *acoustic, const std::vector<Task> &tasks, SearchFlight *other) {
-  const std::vector<const float *> host_rows = upload(tasks);
+  std::vector<const float *> host_rows;
+  start_in_parts(
+      tasks, [&](const std::vector<Task> &part) { host_rows = upload(part); },
+      [&](const std::vector<Task> &part) { start_uploaded(acoustic, part, host_rows, other); });
+}
+
+void SearchFlight::start_uploaded(Acoustic *acoustic, const std::vector<Task> &tasks,
+                                  const std::vector<const float *> &host_rows, SearchFlight *other) {
   finish();
   if (other->shares(tasks)) other->finish();
   n_beside_ = other->pending_.lanes.size();
@@ -171,8 +223,9 @@ void SearchFlight::start(Acoustic *acoustic, const std::vector<Task> &tasks, Sea
 
 // Enlarges the channel's buffers ahead of need, if there is memory for it.
 void SearchFlight::prepare(Search *search, bool few_channels) {
+  const MemoryAccount::Modest modest(device_.account());
   try {
-    search->prepare(few_channels ? &capacities_ : nullptr, stream_.get());
+    search->prepare(few_channels && !owner_.was_short() ? &capacities_ : nullptr, stream_.get());
   } catch (const Error &error) {
     if (error.code() != ASR_OUT_OF_MEMORY) throw;
   }

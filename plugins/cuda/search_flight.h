@@ -26,9 +26,13 @@ struct SearchLane {
   bool is_rest = false;  // the job was done in part before
 };
 
+class SearchLanes;
+
 class SearchFlight final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
  public:
-  SearchFlight(Device &device, const SearchCapacities &capacities, const std::vector<ClusterSize> &cluster_sizes);
+  // `owner` is asked for room, and to run down the other flight.
+  SearchFlight(SearchLanes &owner, Device &device, const SearchCapacities &capacities,
+               const std::vector<ClusterSize> &cluster_sizes);
   ~SearchFlight() override;
 
   // Starts an advance when the advance before is finished, and `other` if it has some of these channels. Rows of the host are
@@ -37,29 +41,40 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
   // Runs a channel's beginning at once: it takes up the tokens of its start state.
   void begin(Search *search) { run_at_once({lane_of(search, search->begin_job())}); }
   using DeviceLanes::is_pending;
+  // Frees the scratch memory, which the next launch takes anew. Returns false if there is none, or if a launch uses it.
+  bool release_scratch();
   bool shares(const std::vector<Task> &tasks) const;
   // Adds the memory of the lanes.
   void add_memory(asr_backend_memory *memory) const;
 
  private:
   uint32_t cluster_size_for(const std::vector<SearchLane> &lanes) const;
-  void reserve_scratch(uint32_t n_blocks, Stream &stream);
+  uint32_t affordable_blocks(uint32_t n_blocks, uint32_t n_jobs) const;
+  void reserve_scratch(uint32_t n_blocks, uint32_t n_jobs, Stream &stream);
   std::vector<const float *> upload(const std::vector<Task> &tasks);
+  void start_uploaded(Acoustic *acoustic, const std::vector<Task> &tasks, const std::vector<const float *> &host_rows,
+                      SearchFlight *other);
   PathOutput next_path_output();
   void prepare(Search *search, bool few_channels);
+  void reserve_jobs(bool is_rest) override;
   void launch_jobs(bool is_rest) override;
   void await() override;
   const SearchJob &done_job(size_t i) override { return jobs_.data()[i]; }
   SearchLane lane_of(Search *search, const SearchJob &job) override { return {search, job}; }
   bool take_result(const SearchLane &lane, const SearchJob &done) override;
-  void grow(Search *search, uint32_t overflow) override { search->grow(overflow, stream_.get()); }
+  void grow(Search *search, uint32_t overflow) override;
   void grow_scratch(uint32_t overflow) override;
+  bool make_room() override;
+  void run_down_others() noexcept override;
+  void park(Search *search, uint32_t overflow, bool may_shrink) override { search->park(overflow, may_shrink, stream_.get()); }
+  void bring_back(Search *search) override;
   void read(uint64_t address, void *to, size_t n_bytes) override;
   void finish_reads() override { downloads_.finish(); }
   void find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) override;
   bool is_path_whole(size_t i) override { return ends_.data()[i].n_steps <= path_jobs_.data()[i].output.max_steps; }
   void give_path(size_t i, Search *search, asr_path *path) override { search->best_path(path_jobs_.data()[i], path); }
 
+  SearchLanes &owner_;
   Device &device_;
   Stream stream_, uploads_, downloads_;
   Stream urgent_{Stream::kUrgent};  // for jobs done again: their blocks precede the other flight's
@@ -72,6 +87,9 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
   DeviceArray<uint32_t> busy_;                   // SearchScratch::busy
   SearchScratch laid_out_{};                     // in scratch_, for n_scratch_ blocks
   uint32_t n_scratch_ = 0, n_wanted_parts_ = 0;  // fewer where there is little memory
+  uint32_t n_short_ = 0;                         // launches that had fewer
+  uint32_t cluster_size_ = 1;                    // of the next launch
+  bool is_running_ = false;                      // a launch may use scratch memory
   DeviceArray<float> rows_[2];                   // rows of the host, for one advance and for the next
   size_t n_uploads_ = 0;
   PinnedArray<SearchJob> jobs_;

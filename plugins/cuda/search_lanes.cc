@@ -2,14 +2,25 @@
 #include "plugins/cuda/search_lanes.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "core/base/error.h"
 
 namespace asr::cuda {
+namespace {
+
+// Returns true if a new channel would have to grow where it usually need not.
+bool is_smaller(const ChannelSize &size, const ChannelSize &usual) {
+  return size.max_tokens < usual.max_tokens || size.max_records < usual.max_records;
+}
+
+}  // namespace
 
 SearchLanes::SearchLanes(Device &device)
-    : capacities_(device.small_rooms(), search_shared_slots(device.shared_bytes()), device.memory_bytes()) {
+    : device_(device),
+      capacities_(SearchRooms{device.small_rooms(), search_shared_slots(device.shared_bytes()), device.max_lanes(),
+                              device.n_multiprocessors(), device.memory_bytes(), device.free_bytes()}) {
   check(prepare_search(capacities_.n_shared_slots), "preparing the search kernel");
   const uint32_t wanted = device.cluster_blocks(), largest = wanted == 0 ? kMaxClusterSize : std::min(wanted, kMaxClusterSize);
   for (uint32_t size = largest, most = 0; size > 1 && size >= (wanted == 0 ? kMinClusterSize : largest); --size) {
@@ -17,23 +28,40 @@ SearchLanes::SearchLanes(Device &device)
     check(prepare_search_clusters(size, &n_clusters), "preparing the search kernel");
     if (n_clusters > most) cluster_sizes_.push_back({size, most = n_clusters});
   }
-  for (auto &flight : flights_) flight = std::make_unique<SearchFlight>(device, capacities_, cluster_sizes_);
+  for (auto &flight : flights_) flight = std::make_unique<SearchFlight>(*this, device, capacities_, cluster_sizes_);
+  device.account().set_make_room([this] { return make_room_for_others(); });
 }
 
-// Returns the memory of a channel that has ended, or new memory.
-ChannelMemory SearchLanes::memory_for(bool makes_lattice) {
+SearchLanes::~SearchLanes() { device_.account().set_make_room(nullptr); }
+
+// Returns a channel with the memory of one that has ended, or with new memory. Where that is short the channel begins with half
+// of it, a quarter and so on, or parked, which is without any.
+std::unique_ptr<Search> SearchLanes::new_channel(const SearchGraph &graph, const asr_search_options &options) {
+  const auto with = [&](ChannelMemory memory, const ChannelSize &size) {
+    return std::make_unique<Search>(graph, options, std::move(memory), size, &idle_);
+  };
+  const bool makes_lattice = options.lattice_beam > 0;
   std::vector<ChannelMemory> &free = idle_.free[makes_lattice ? 1 : 0];
   if (!free.empty()) {
     ChannelMemory memory = std::move(free.back());
     free.pop_back();
-    return memory;
+    const ChannelSize size = memory.size();
+    return with(std::move(memory), size);
   }
-  return idle_.make({capacities_.channel_tokens, capacities_.max_records, capacities_.max_settled,
-                     makes_lattice ? capacities_.max_links : 0, makes_lattice ? capacities_.max_frames : 0});
+  const MemoryAccount::Modest modest(device_.account());
+  for (ChannelSize size = capacities_.channel_size(makes_lattice);;) {
+    try {
+      return with(ChannelMemory(size), size);
+    } catch (const Error &error) {
+      if (error.code() != ASR_OUT_OF_MEMORY) throw;
+    }
+    if (idle_.release()) continue;
+    if (!halve(&size)) return with(ChannelMemory(), size);
+  }
 }
 
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
-  auto search = std::make_unique<Search>(graph, options, memory_for(options.lattice_beam > 0), &idle_);
+  std::unique_ptr<Search> search = new_channel(graph, options);
   if (!graph.begun().has(options)) {
     finish();
     flights_[last_]->begin(search.get());
@@ -49,10 +77,49 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
     if (flight->is_pending(search.get())) flight->finish();
   }
   searches_.erase(search.get());
+  if (search->is_parked() || is_smaller(search->memory().size(), capacities_.channel_size(false))) return;
   try {
     ChannelMemory memory = search->release_memory();
     idle_.free[memory.size().max_links > 0 ? 1 : 0].push_back(std::move(memory));
   } catch (...) {  // then it is freed
+  }
+}
+
+bool SearchLanes::make_room() {
+  if (idle_.release()) return true;
+  for (auto &flight : flights_) {
+    if (flight->release_scratch()) return true;
+  }
+  return park_one();
+}
+
+bool SearchLanes::make_room_for_others() {
+  if (make_room()) return true;
+  const auto is_working = [](const auto &flight) { return flight->is_working(); };
+  const auto has_jobs = [](const auto &flight) { return flight->has_jobs(); };
+  if (std::any_of(flights_, flights_ + 2, is_working) || std::none_of(flights_, flights_ + 2, has_jobs)) return false;
+  finish();
+  return true;
+}
+
+// Parks a channel that is not held, if there is one that can be: the host needs memory for what its buffers have.
+bool SearchLanes::park_one() {
+  for (Search *search : searches_) {
+    if (search->is_held() || search->is_parked()) continue;
+    try {
+      was_short_ = true;
+      search->park(0, true, device_.copies().get());
+      return true;
+    } catch (const std::bad_alloc &) {
+      return false;
+    }
+  }
+  return false;
+}
+
+void SearchLanes::run_down_other(const SearchFlight *flight) noexcept {
+  for (auto &other : flights_) {
+    if (other.get() != flight) other->run_down();
   }
 }
 
@@ -109,7 +176,7 @@ void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final
 
 void SearchLanes::add_memory(asr_backend_memory *memory) const {
   for (const auto &flight : flights_) flight->add_memory(memory);
-  for (const Search *search : searches_) memory->channel_bytes += search->memory().n_bytes();
+  for (Search *search : searches_) memory->channel_bytes += search->memory().n_bytes();
   memory->channel_bytes += idle_.n_bytes();
   memory->n_channels = static_cast<uint32_t>(searches_.size() + idle_.free[0].size() + idle_.free[1].size());
 }

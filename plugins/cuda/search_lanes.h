@@ -17,6 +17,7 @@ class SearchLanes {
   using Task = SearchFlight::Task;
 
   explicit SearchLanes(Device &device);
+  ~SearchLanes();
 
   // Returns a channel, which takes up the tokens of its start state when they are first needed.
   std::unique_ptr<Search> begin(const SearchGraph &graph, const asr_search_options &options);
@@ -40,15 +41,25 @@ class SearchLanes {
   // Adds the memory of the lanes and of their channels.
   void add_memory(asr_backend_memory *memory) const;
 
- private:
-  ChannelMemory memory_for(bool makes_lattice);
+  // Free memory of the device that no running work needs, the cheapest to have again first: that of ended channels, scratch
+  // memory, the buffers of a channel that is not held. Return false if there is none. The second may finish advances before.
+  bool make_room();
+  bool make_room_for_others();
+  void run_down_other(const SearchFlight *flight) noexcept;  // than this one
+  bool was_short() const { return was_short_; }              // channels had to be parked
 
+ private:
+  std::unique_ptr<Search> new_channel(const SearchGraph &graph, const asr_search_options &options);
+  bool park_one();
+
+  Device &device_;
   const SearchCapacities capacities_;
   std::vector<ClusterSize> cluster_sizes_;  // the largest first
   std::unique_ptr<SearchFlight> flights_[2];
   uint32_t last_ = 0;  // the flight that was started last
   IdleMemory idle_;
-  std::set<const Search *> searches_;  // begun and not ended
+  std::set<Search *> searches_;  // begun and not ended
+  bool was_short_ = false;
 };
 
 }  // namespace asr::cuda

@@ -77,7 +77,7 @@ inline asr_backend_graph *load_graph(const Device &device, const asr_graph_view 
 }
 
 inline asr_backend_options backend_options(uint32_t max_lanes = 8, uint32_t window_frames = 64, uint32_t n_threads = 1) {
-  return {sizeof(asr_backend_options), max_lanes, window_frames, n_threads, 0, 0, 0, 0, 0, 0};
+  return {sizeof(asr_backend_options), max_lanes, window_frames, n_threads, 0, 0, 0, 0, 0, 0, 0};
 }
 
 // Returns every back end found, including unusable ones.

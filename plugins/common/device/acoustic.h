@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "plugins/common/device/acoustic_copy.h"
 #include "plugins/common/device/graph_states.h"
+#include "plugins/common/device/memory_account.h"
 #include "plugins/common/score_checks.h"
 
 namespace asr {
@@ -203,6 +204,7 @@ class DeviceAcoustic {
       if (!graph_states_.has_part()) return drop_part();
       if (states == nullptr) return;
       const uint64_t before = device_.n_bytes();
+      const MemoryAccount::Modest modest(device_.account());  // else the model stays whole
       auto part = std::make_unique<Gmm>(gmm_, copy_.view(), *states);
       part_bytes_ = device_.n_bytes() - before;
       part_ = std::move(part), part_states_ = std::move(states);

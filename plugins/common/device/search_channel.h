@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SearchChannel is a back end's channel on a device that searches there. It has the channel's job as the last advance left it,
 // and on the host the settled parts of its path and lattice. The back end's Search is derived from it and owns the device
-// memory.
+// memory. Where that is short, a channel that no job works on may be parked: what its buffers hold moves to the host, and the
+// memory is free for others until the channel's next job.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +24,18 @@ struct ChannelSize {
   uint32_t max_tokens, max_records, max_settled, max_links, max_frames;
 };
 
+// Halves the capacities of a channel that is to begin with less memory. Returns false if they are small already.
+inline bool halve(ChannelSize *size) {
+  constexpr uint32_t kLeast = 1u << 10;
+  bool is_smaller = false;
+  for (uint32_t *capacity : {&size->max_tokens, &size->max_records, &size->max_links}) {
+    if (*capacity <= kLeast) continue;
+    *capacity = std::max(*capacity / 2, kLeast);
+    is_smaller = true;
+  }
+  return is_smaller;
+}
+
 template <typename Job>
 void set_size(const ChannelSize &size, Job *job) {
   job->max_tokens = size.max_tokens, job->max_records = size.max_records, job->max_settled = size.max_settled;
@@ -39,6 +52,11 @@ class SearchChannel : public ChannelOutcome {
   const Graph &graph() const { return graph_; }
   uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
   bool has_begun() const { return job_.begin == 0; }
+
+  // True while lanes hold the channel for a job, so that it must not be parked. Its device memory is written to, or was and
+  // is to be read.
+  bool is_held() const { return is_held_; }
+  void set_held(bool held) { is_held_ = held; }
 
   // Return jobs. The first consumes rows, and begins the channel if it has not begun. The second writes the lattice.
   // The third is the rest of a job that was done in part.
@@ -137,6 +155,22 @@ class SearchChannel : public ChannelOutcome {
   }
   ~SearchChannel() = default;
 
+  // Returns the size with which a parked channel comes back: larger in the buffers that overflowed, and smaller in others that
+  // were nearly empty. Only the first overflow of a job may shrink buffers: from then on they grow until its frames fit.
+  ChannelSize parked_size(const ChannelSize &size, uint32_t overflow, bool may_shrink) const {
+    ChannelSize parked = grown(size, overflow).value_or(size);
+    if (!may_shrink) return parked;
+    const auto shrink = [](uint32_t *capacity, uint32_t before, uint32_t n_used) {
+      constexpr uint32_t kLeast = 1u << 10;
+      if (*capacity == before) *capacity = std::min(before, std::max(2 * std::min(n_used, UINT32_MAX / 2), kLeast));
+    };
+    shrink(&parked.max_tokens, size.max_tokens, job_.n_tokens);
+    shrink(&parked.max_records, size.max_records, job_.n_records);
+    shrink(&parked.max_links, size.max_links, job_.lattice.n_links);
+    shrink(&parked.max_frames, size.max_frames, job_.lattice.n_frames);
+    return parked;
+  }
+
   // Returns the size with larger buffers for an overflow of the channel's own; none if it has no part in the overflow.
   std::optional<ChannelSize> grown(ChannelSize size, uint32_t overflow) const {
     const bool frames_full = (overflow & kFramesFull) != 0 && (job_.lattice.n_taken == 0 || job_.output != 0);
@@ -164,6 +198,8 @@ class SearchChannel : public ChannelOutcome {
   SearchPath path_;
 
  private:
+  bool is_held_ = false;
+
   struct WrittenLattice {
     std::vector<LatticeFrame> frames;
     std::vector<float> costs, final_costs;  // costs of the newest tokens

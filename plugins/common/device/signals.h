@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "plugins/common/device/memory_account.h"
 #include "plugins/common/device/returned_rows.h"
 #include "plugins/common/signal_plan.h"
 #include "plugins/common/staging.h"
@@ -35,6 +36,7 @@ class DeviceSignals {
     std::unique_ptr<SignalProgress> signal = slots_.begin(numbers_, n_warps_, options);
     if (!signal->is_whole()) return signal;
     try {
+      const MemoryAccount::Modest modest(device_.account());  // else the host makes the rows
       reserve_wholes();
     } catch (...) {
       end(std::move(signal));

@@ -13,6 +13,7 @@ namespace {
 constexpr int32_t kOwnScore = 150, kForeignScore = 1;  // CUDA has 200 on the same GPU; the CPU back end has 10
 constexpr size_t kLeastLocalBytes = 32768, kLeastGroupSize = 256;
 constexpr cl_device_info kNvidiaCapability = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
+constexpr cl_device_info kAmdFreeMemory = 0x4039;     // CL_DEVICE_GLOBAL_FREE_MEMORY_AMD: kilobytes, of all and in one piece
 constexpr cl_int kNoPlatform = -1001;                 // CL_PLATFORM_NOT_FOUND_KHR of cl_khr_icd
 
 template <typename T>
@@ -152,14 +153,21 @@ Device::Device(const Variant &variant, uint32_t index, const asr_backend_options
     : variant_(variant),
       host_(host),
       facts_(find_device(variant, index)),
+      max_lanes_(std::max(1u, options.max_lanes)),
       window_frames_(std::max(1u, options.window_frames)),
-      max_rows_(std::max(1u, options.max_lanes) * window_frames_),
+      max_rows_(max_lanes_ * window_frames_),
       small_rooms_(options.small_rooms),
       halves_models_(options.model_bits == 16),
       pool_(options.n_threads),
-      context_(facts_.id),
+      context_(facts_.id, options.most_memory_bytes),
       compute_(context_),
       copies_(context_) {}
+
+uint64_t Device::free_bytes() const {
+  size_t free_kilobytes[2] = {SIZE_MAX / 1024, 0};
+  if (facts_.is_gpu) api().GetDeviceInfo(facts_.id, kAmdFreeMemory, sizeof free_kilobytes, free_kilobytes, nullptr);
+  return std::min({facts_.memory_bytes, uint64_t{free_kilobytes[0]} * 1024, context_.account().n_left()});
+}
 
 void Device::finish() {
   compute_.finish();

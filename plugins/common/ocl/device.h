@@ -39,7 +39,9 @@ class Device {
 
   void use() const {}  // threads have no device of their own
   void finish();       // waits until its queues are empty
-  uint64_t n_bytes() const { return context_.n_bytes(); }
+  MemoryAccount &account() { return context_.account(); }
+  uint64_t n_bytes() const { return context_.account().n_bytes(); }
+  uint64_t free_bytes() const;  // device memory that may be free now: drivers other than AMD's do not tell what others took
 
   const Variant &variant() const { return variant_; }
   const DeviceFacts &facts() const { return facts_; }
@@ -49,6 +51,7 @@ class Device {
   ThreadPool &pool() { return pool_; }
   std::unique_ptr<PinnedArray<float>> new_pinned() const { return std::make_unique<PinnedArray<float>>(context_); }
   uint32_t window_frames() const { return window_frames_; }
+  uint32_t max_lanes() const { return max_lanes_; }
   uint32_t max_rows() const { return max_rows_; }
   uint32_t small_rooms() const { return small_rooms_; }  // as asr_backend_options says
   bool halves_models() const { return halves_models_; }  // 16 bits for a parameter of a Gaussian are enough
@@ -65,7 +68,7 @@ class Device {
   const Variant &variant_;
   const asr_host_api *const host_;
   const DeviceFacts facts_;
-  const uint32_t window_frames_, max_rows_, small_rooms_;
+  const uint32_t max_lanes_, window_frames_, max_rows_, small_rooms_;
   const bool halves_models_;
   ThreadPool pool_;
   Context context_;

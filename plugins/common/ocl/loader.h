@@ -14,8 +14,9 @@ namespace asr::ocl {
   X(CreateCommandQueue) X(ReleaseCommandQueue) X(CreateBuffer) X(ReleaseMemObject) X(CreateProgramWithSource)           \
   X(CreateProgramWithBinary) X(BuildProgram) X(GetProgramInfo) X(GetProgramBuildInfo) X(ReleaseProgram) X(CreateKernel) \
   X(ReleaseKernel) X(SetKernelArg) X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer)                   \
-  X(EnqueueCopyBuffer) X(EnqueueFillBuffer) X(EnqueueMapBuffer) X(EnqueueUnmapMemObject) X(EnqueueMarkerWithWaitList)   \
-  X(EnqueueBarrierWithWaitList) X(WaitForEvents) X(ReleaseEvent) X(GetEventProfilingInfo) X(Flush) X(Finish)
+  X(EnqueueCopyBuffer) X(EnqueueFillBuffer) X(EnqueueMapBuffer) X(EnqueueUnmapMemObject) X(EnqueueMigrateMemObjects)    \
+  X(EnqueueMarkerWithWaitList) X(EnqueueBarrierWithWaitList) X(WaitForEvents) X(ReleaseEvent) X(GetEventProfilingInfo)  \
+  X(Flush) X(Finish)
 // clang-format on
 
 // GetPlatformIDs is clGetPlatformIDs, and so on.

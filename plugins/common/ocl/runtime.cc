@@ -164,7 +164,8 @@ cl_context create_context(cl_device_id device) {
 
 }  // namespace
 
-Context::Context(cl_device_id device) : device_(device), context_(create_context(device)), at_once_(*this) {}
+Context::Context(cl_device_id device, uint64_t most_memory_bytes)
+    : account_(most_memory_bytes), device_(device), context_(create_context(device)), at_once_(*this) {}
 
 Handle<cl_mem, &Api::ReleaseMemObject> allocate(const Context &context, cl_mem_flags flags, size_t n_bytes) {
   cl_int status = CL_SUCCESS;
@@ -172,6 +173,14 @@ Handle<cl_mem, &Api::ReleaseMemObject> allocate(const Context &context, cl_mem_f
       api().CreateBuffer(context.get(), flags, std::max<size_t>(n_bytes, 4), nullptr, &status));
   check(status, "allocating memory");
   return memory;
+}
+
+void make_resident(const Context &context, cl_mem memory) {
+  constexpr const char *kWhat = "allocating memory";
+  const cl_int status = api().EnqueueMigrateMemObjects(context.at_once().get(), 1, &memory, 0, 0, nullptr, nullptr);
+  // This queue has no kernels: here it means that there is no memory.
+  check(status == CL_OUT_OF_RESOURCES ? CL_MEM_OBJECT_ALLOCATION_FAILURE : status, kWhat);
+  context.at_once().finish();
 }
 
 void *map(const Context &context, cl_mem memory, size_t n_bytes) {

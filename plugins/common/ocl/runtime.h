@@ -4,13 +4,13 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "plugins/common/device/memory_account.h"
 #include "plugins/common/ocl/loader.h"
 
 namespace asr::ocl {
@@ -112,31 +112,38 @@ class Queue {
   std::vector<Event> measured_;  // kernels since the last call
 };
 
-// Context is a device's context, with a queue for copies that must be complete on return.
+// Context is a device's context, with a queue for copies that must be complete on return, and the account of its memory.
 class Context {
  public:
-  explicit Context(cl_device_id device);
+  explicit Context(cl_device_id device, uint64_t most_memory_bytes = 0);
   cl_context get() const { return context_.get(); }
   cl_device_id device() const { return device_; }
   Queue &at_once() const { return at_once_; }
-  std::atomic<uint64_t> &n_bytes() const { return n_bytes_; }  // allocated by DeviceMemory
+  MemoryAccount &account() const { return account_; }
 
  private:
-  mutable std::atomic<uint64_t> n_bytes_{0};
+  mutable MemoryAccount account_;
   cl_device_id device_;
   Handle<cl_context, &Api::ReleaseContext> context_;
   mutable Queue at_once_;
 };
 
 Handle<cl_mem, &Api::ReleaseMemObject> allocate(const Context &context, cl_mem_flags flags, size_t n_bytes);
+// Has the driver allocate a buffer now. Some do that when it is first used, where a failure comes too late.
+void make_resident(const Context &context, cl_mem memory);
 
-// Memory of the device, counted by its context.
+// Memory of the device, taken from its context's account.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
-  DeviceMemory(const Context &context, size_t n_bytes)
-      : memory_(allocate(context, CL_MEM_READ_WRITE, n_bytes)), context_(&context), n_bytes_(n_bytes) {
-    context.n_bytes() += n_bytes;
+  DeviceMemory(const Context &context, size_t n_bytes) {
+    constexpr size_t kLarge = size_t{1} << 20;  // drivers have smaller pieces ready
+    context.account().take(n_bytes, [&] {
+      auto memory = allocate(context, CL_MEM_READ_WRITE, n_bytes);
+      if (n_bytes >= kLarge) make_resident(context, memory.get());
+      memory_ = std::move(memory);
+    });
+    context_ = &context, n_bytes_ = n_bytes;
   }
   DeviceMemory(DeviceMemory &&other) noexcept { *this = std::move(other); }
   DeviceMemory &operator=(DeviceMemory &&other) noexcept {
@@ -146,7 +153,7 @@ class DeviceMemory {
     return *this;
   }
   ~DeviceMemory() {
-    if (context_ != nullptr) context_->n_bytes() -= n_bytes_;
+    if (context_ != nullptr) context_->account().give_back(n_bytes_);
   }
   cl_mem get() const { return memory_.get(); }
 
@@ -217,12 +224,16 @@ void PinnedArray<T>::reserve(size_t n) {
   release();
   memory_ = allocate(*context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, n * sizeof(T));
   data_ = static_cast<T *>(map(*context_, memory_.get(), n * sizeof(T)));
+  context_->account().note_pinned(n * sizeof(T));
   n_ = n;
 }
 
 template <typename T>
 void PinnedArray<T>::release() {
-  if (data_ != nullptr) unmap(*context_, memory_.get(), data_);
+  if (data_ != nullptr) {
+    unmap(*context_, memory_.get(), data_);
+    context_->account().forget_pinned(n_ * sizeof(T));
+  }
   data_ = nullptr;
   n_ = 0;
   memory_ = {};

@@ -1,23 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/common/ocl/search.h"
 
-#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
 
 namespace asr::ocl {
+namespace {
 
-Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool,
-               const SearchCapacities &capacities)
-    : SearchChannel(graph, options),
-      pool_(pool),
-      memory_(pool,
-              {capacities.max_tokens, capacities.max_records, capacities.max_settled,
-               options.lattice_beam > 0 ? capacities.max_links : 0, options.lattice_beam > 0 ? capacities.max_frames : 0}) {
-  memory_.give(&job_);
+// The parts of the pool that hold something of a job's channel, in an order of their own. Offsets and sizes in bytes.
+struct UsedPart {
+  uint64_t offset;
+  size_t n;
+};
+using UsedParts = std::array<UsedPart, 6>;
+
+UsedParts used_parts(const SearchJob &job) {
+  const ChannelOffsets at = channel_offsets(job);
+  const ChannelLattice &lattice = job.lattice;
+  return {{{at.tokens[job.current], job.n_tokens * sizeof(SearchToken)},
+           {at.records, job.n_records * sizeof(TraceRecord)},
+           {at.links, lattice.n_links * sizeof(SearchLink)},
+           {at.acoustic_costs, lattice.n_links * sizeof(float)},
+           {at.extras, lattice.n_frames == 0 ? 0 : (lattice.n_links + size_t{1}) * sizeof(float)},
+           {at.frames, lattice.n_frames * sizeof(SearchFrame)}}};
+}
+
+size_t n_bytes_of(const UsedParts &parts) {
+  return std::accumulate(parts.begin(), parts.end(), size_t{0}, [](size_t n, const UsedPart &part) { return n + part.n; });
+}
+
+}  // namespace
+
+Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool, ChannelMemory memory,
+               const ChannelSize &size)
+    : SearchChannel(graph, options), pool_(pool), memory_(std::move(memory)), size_(size) {
+  if (!is_parked()) memory_.give(&job_);
   job_.start_state = graph.view().start_state;
   job_.local_share = 0xffffffffu;
 }
 
 void Search::prepare() {
+  if (is_parked()) return;
   if (job_.n_settled > job_.max_settled / 2) drain();
   if (job_.n_compacted > job_.max_records / 2) grow(kTraceFull);
   if (job_.lattice.n_kept > job_.lattice.max_links / 4 * 3 || job_.n_early_prunings > 1) grow(kLinksFull);
@@ -25,27 +49,59 @@ void Search::prepare() {
 
 void Search::grow(uint32_t overflow) {
   if (job_.n_settled > 0) drain();
-  const auto size = grown(memory_.size(), overflow);
+  const auto size = grown(size_, overflow);
   if (!size) return;
   ChannelMemory larger(pool_, *size);
   SearchJob grown = job_;
   larger.give(&grown);
   grown.n_compacted = grown.n_early_prunings = 0;
   const cl_mem memory = pool_.memory().get();
-  const ChannelOffsets from = channel_offsets(job_), to = channel_offsets(grown);
-  const auto copy = [&](uint64_t from_offset, uint64_t to_offset, size_t n_bytes) {
-    pool_.queue().copy(memory, from_offset, memory, to_offset, n_bytes);
-  };
-  copy(from.tokens[job_.current], to.tokens[job_.current], job_.n_tokens * sizeof(SearchToken));
-  copy(from.records, to.records, job_.n_records * sizeof(TraceRecord));
-  const ChannelLattice &lattice = job_.lattice;
-  copy(from.links, to.links, lattice.n_links * sizeof(SearchLink));
-  copy(from.acoustic_costs, to.acoustic_costs, lattice.n_links * sizeof(float));
-  copy(from.extras, to.extras, lattice.n_frames == 0 ? 0 : (lattice.n_links + size_t{1}) * sizeof(float));
-  copy(from.frames, to.frames, lattice.n_frames * sizeof(SearchFrame));
+  const UsedParts from = used_parts(job_), to = used_parts(grown);
+  for (size_t i = 0; i < from.size(); ++i) pool_.queue().copy(memory, from[i].offset, memory, to[i].offset, from[i].n);
   pool_.queue().finish();
   memory_ = std::move(larger);
+  size_ = *size;
   job_ = grown;
+}
+
+void Search::park(uint32_t overflow, bool may_shrink) {
+  if (job_.n_settled > 0) drain();
+  const ChannelSize size = parked_size(size_, overflow, may_shrink);
+  const UsedParts parts = used_parts(job_);
+  std::vector<std::byte> parked(n_bytes_of(parts));
+  std::byte *to = parked.data();
+  for (const UsedPart &part : parts) {
+    pool_.queue().read(pool_.memory().get(), part.offset, to, part.n);
+    to += part.n;
+  }
+  pool_.queue().finish();
+  parked_ = std::move(parked);
+  size_ = size;
+  memory_ = ChannelMemory();
+}
+
+void Search::bring_back() {
+  if (!is_parked()) return;
+  ChannelMemory memory(pool_, size_);
+  SearchJob back = job_;
+  memory.give(&back);
+  back.n_compacted = back.n_early_prunings = 0;
+  const std::byte *from = parked_.data();
+  for (const UsedPart &part : used_parts(back)) {
+    pool_.queue().write(pool_.memory().get(), part.offset, from, part.n);
+    from += part.n;
+  }
+  pool_.queue().finish();
+  job_ = back;
+  memory_ = std::move(memory);
+  parked_ = {};
+}
+
+void Search::renew(SearchJob *job) const {
+  memory_.give(job);
+  job->n_settled = job_.n_settled;
+  job->n_compacted = job_.n_compacted;
+  job->n_early_prunings = job_.n_early_prunings;
 }
 
 void Search::start_draining() {

@@ -4,12 +4,12 @@
 // together.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "plugins/common/device/search_channel.h"
 #include "plugins/common/device/search_graph.h"
 #include "plugins/common/ocl/device.h"
-#include "plugins/common/ocl/search_capacities.h"
 #include "plugins/common/ocl/search_memory.h"
 
 namespace asr::ocl {
@@ -22,15 +22,23 @@ class SearchGraph : public DeviceGraph<Runtime> {
 
 class Search : public SearchChannel<SearchJob, SearchGraph> {
  public:
-  // `capacities` are the channel's initial ones; the links' count only if it makes lattices.
-  Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool, const SearchCapacities &capacities);
+  // `size`: of the memory; of a channel that begins parked, without memory, the size with which it will come back.
+  Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool, ChannelMemory memory,
+         const ChannelSize &size);
 
-  uint32_t max_links() const { return job_.lattice.max_links; }
+  uint32_t max_links() const { return size_.max_links; }
 
   // Enlarges buffers that are nearly full, before a job. Must not run beside a job of any channel.
   void prepare();
   // Enlarges the channel's buffers that overflowed.
   void grow(uint32_t overflow);
+
+  // See DeviceLanes. Nothing that they did not have before is lost if they fail.
+  bool is_parked() const { return memory_.is_none(); }
+  void park(uint32_t overflow, bool may_shrink);
+  void bring_back();
+  // Puts the offset and sizes of the channel's buffers into a job that was made before they moved.
+  void renew(SearchJob *job) const;
 
   // See asr_backend_api::best_paths. path_job() returns the job without the offset of its steps. The settled steps are on the
   // host when the queue is finished. best_path() takes the found steps, the last first; the arcs are valid until the next call.
@@ -44,7 +52,9 @@ class Search : public SearchChannel<SearchJob, SearchGraph> {
   void end_draining();
 
   ChannelPool &pool_;
-  ChannelMemory memory_;
+  ChannelMemory memory_;           // none while parked
+  ChannelSize size_;               // of the memory, or with which it comes back
+  std::vector<std::byte> parked_;  // what the memory had
   std::vector<PathStep> drained_;  // settled steps under way to the host
 };
 

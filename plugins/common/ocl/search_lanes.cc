@@ -3,19 +3,28 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
+#include <optional>
 #include <utility>
 
 #include "core/base/error.h"
 #include "plugins/common/device/shared_rows.h"
 
 namespace asr::ocl {
+namespace {
+
+// Lanes with one key can share a launch.
+auto key(const SearchLane &lane) { return std::pair(&lane.search->graph(), lane.rows); }
+
+}  // namespace
 
 SearchLanes::SearchLanes(Device &device, const SearchTuning &tuning)
     : DeviceLanes(device.pool(), device.context()),
+      device_(device),
       queue_(device.context()),
       program_(device, tuning),
       pool_(device.context(), queue_),
-      capacities_(device.small_rooms(), tuning.local_slots()),
+      capacities_(device.small_rooms(), tuning.local_slots(), device.max_lanes(), device.free_bytes()),
       scratch_(device.context()),
       rows_(device.context()),
       device_jobs_(device.context()),
@@ -25,20 +34,71 @@ SearchLanes::SearchLanes(Device &device, const SearchTuning &tuning)
       device_ends_(device.context()),
       path_jobs_(device.context()),
       steps_(device.context()),
-      ends_(device.context()) {}
+      ends_(device.context()) {
+  device.account().set_make_room([this] { return make_room_for_others(); });
+}
 
-SearchLanes::~SearchLanes() { finish(); }
+SearchLanes::~SearchLanes() {
+  finish();
+  device_.account().set_make_room(nullptr);
+}
+
+bool SearchLanes::release_scratch() {
+  if (is_running_ || n_scratch_ == 0) return false;
+  scratch_.release();
+  n_scratch_ = 0;
+  is_scratch_short_ = false;
+  return true;
+}
+
+// Parks a channel that is not held, if there is one that can be: the host needs memory for what its buffers have.
+bool SearchLanes::park_one() {
+  for (Search *search : searches_) {
+    if (search->is_held() || search->is_parked()) continue;
+    try {
+      search->park(0, true);
+      return true;
+    } catch (const std::bad_alloc &) {
+      return false;
+    }
+  }
+  return false;
+}
+
+// Frees memory that no running work needs, the cheapest to have again first. The array of all channels can be freed only when
+// none has a piece of it.
+bool SearchLanes::make_room() { return release_scratch() || park_one() || pool_.release(); }
+
+bool SearchLanes::make_room_for_others() {
+  if (make_room()) return true;
+  if (is_working() || !has_jobs()) return false;
+  finish();
+  return true;
+}
+
+// Returns how many of n_groups may have scratch memory: a quarter of what is free, so that channels have the rest.
+uint32_t SearchLanes::affordable_groups(uint32_t n_groups) const {
+  const uint64_t n_of_group = scratch_layout(max_slots_, max_candidates_).end * sizeof(uint32_t[4]);
+  const uint64_t n = (device_.free_bytes() + scratch_.size() * sizeof(uint32_t[4])) / 4 / n_of_group;
+  return static_cast<uint32_t>(std::clamp<uint64_t>(n, 1, n_groups));
+}
 
 // Reserves scratch memory with free tables for n_groups groups, or for as many as the device has memory for. If it lacks memory
 // for one group, the old sizes are restored, so that a frame that is too large fails its own channels only.
 void SearchLanes::reserve_scratch(uint32_t n_groups) {
+  constexpr uint32_t kLaunchesUntilMore = 1024;  // by then others may have freed memory
   const bool same = scratch_slots_ == max_slots_ && scratch_candidates_ == max_candidates_;
-  if (same && n_scratch_ > 0 && (n_groups <= n_scratch_ || is_scratch_short_)) return;
+  const bool is_enough = n_groups <= n_scratch_ || (is_scratch_short_ && ++n_short_ % kLaunchesUntilMore != 0);
+  if (same && n_scratch_ > 0 && is_enough) return;
   const size_t n_of_group = scratch_layout(max_slots_, max_candidates_).end;
   n_scratch_ = 0;
-  is_scratch_short_ = false;
+  const uint32_t n_affordable = affordable_groups(n_groups);
+  is_scratch_short_ = n_affordable < n_groups;
+  n_groups = n_affordable;
   for (;; n_groups /= 2, is_scratch_short_ = true) {
     try {
+      std::optional<MemoryAccount::Modest> modest;
+      if (n_groups > 1) modest.emplace(device_.account());
       scratch_.reserve(n_groups * n_of_group);
       queue_.fill(scratch_.get(), 0, 0xffffffffu, n_groups * n_of_group * sizeof(uint32_t[4]));
       break;
@@ -52,28 +112,41 @@ void SearchLanes::reserve_scratch(uint32_t n_groups) {
   scratch_slots_ = max_slots_, scratch_candidates_ = max_candidates_, n_scratch_ = n_groups;
 }
 
+// Where memory is short the channel begins with half of the usual size, a quarter and so on, or parked, which is without any.
+std::unique_ptr<Search> SearchLanes::new_channel(const SearchGraph &graph, const asr_search_options &options) {
+  for (ChannelSize size = capacities_.channel_size(options.lattice_beam > 0);;) {
+    try {
+      return std::make_unique<Search>(graph, options, pool_, ChannelMemory(pool_, size), size);
+    } catch (const Error &error) {
+      if (error.code() != ASR_OUT_OF_MEMORY) throw;
+    }
+    if (release_scratch()) continue;
+    if (!halve(&size)) return std::make_unique<Search>(graph, options, pool_, ChannelMemory(), size);
+  }
+}
+
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
   finish();
-  auto search = std::make_unique<Search>(graph, options, pool_, capacities_);
+  std::unique_ptr<Search> search = new_channel(graph, options);
   if (!graph.begun().has(options)) {
     run_at_once({lane_of(search.get(), search->begin_job())});
     graph.begun().note(options);
   }
-  most_channels_ = std::max(most_channels_, ++n_channels_);
+  searches_.insert(search.get());
+  most_channels_ = std::max(most_channels_, static_cast<uint32_t>(searches_.size()));
   return search;
 }
 
 void SearchLanes::end(std::unique_ptr<Search> search) {
   if (search == nullptr) return;
   finish();
-  --n_channels_;
-  if (search->max_links() > 0) capacities_.max_links = search->max_links();
+  searches_.erase(search.get());
+  capacities_.max_links = std::max(capacities_.max_links, search->max_links());
 }
 
 // Launches the pending jobs; jobs of one graph with rows in one array share a launch.
-void SearchLanes::launch_jobs(bool) {
+void SearchLanes::reserve_jobs(bool) {
   std::vector<SearchLane> &lanes = pending_.lanes;
-  const auto key = [](const SearchLane &lane) { return std::pair(&lane.search->graph(), lane.rows); };
   std::stable_sort(lanes.begin(), lanes.end(), [&](const SearchLane &a, const SearchLane &b) { return key(a) < key(b); });
   jobs_.reserve(lanes.size());
   device_jobs_.reserve(lanes.size());
@@ -83,6 +156,11 @@ void SearchLanes::launch_jobs(bool) {
     while (max_slots_ < job.max_records / 128) max_slots_ *= 2;
   }
   reserve_scratch(std::min(static_cast<uint32_t>(lanes.size()), program_.n_groups));
+}
+
+void SearchLanes::launch_jobs(bool) {
+  const std::vector<SearchLane> &lanes = pending_.lanes;
+  is_running_ = true;
   finishing_if_it_fails([&] {
     queue_.write(device_jobs_, 0, jobs_.data(), lanes.size());
     for (size_t first = 0, end = 0; first < lanes.size(); first = end) {
@@ -105,7 +183,6 @@ void SearchLanes::launch(size_t first, size_t end) {
 // Uploads the rows of the host; returns the offset of each task's rows.
 std::vector<uint64_t> SearchLanes::upload(const std::vector<Task> &tasks) {
   SharedRows shared = share_rows(tasks);
-  rows_.reserve(shared.n_floats);
   for (const size_t i : shared.uploads) {
     queue_.write(rows_, shared.begins[i], tasks[i].host_rows, size_t{tasks[i].n_frames} * tasks[i].search->n_pdfs());
   }
@@ -113,8 +190,13 @@ std::vector<uint64_t> SearchLanes::upload(const std::vector<Task> &tasks) {
 }
 
 void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
-  finish();
-  finishing_if_it_fails([&] { start_tasks(acoustic, tasks); });
+  start_in_parts(
+      tasks,
+      [&](const std::vector<Task> &part) {
+        finish();
+        rows_.reserve(share_rows(part).n_floats);
+      },
+      [&](const std::vector<Task> &part) { finishing_if_it_fails([&] { start_tasks(acoustic, part); }); });
 }
 
 void SearchLanes::start_tasks(Acoustic *acoustic, const std::vector<Task> &tasks) {
@@ -134,6 +216,7 @@ void SearchLanes::start_tasks(Acoustic *acoustic, const std::vector<Task> &tasks
     }
     if (task.search->died() || task.n_frames == 0) continue;
     try {
+      const MemoryAccount::Modest modest(device_.account());
       task.search->prepare();
     } catch (const Error &error) {  // it may get by without; if not, it alone fails when its frame does not fit
       if (error.code() != ASR_OUT_OF_MEMORY) throw;

@@ -6,12 +6,14 @@
 
 #include <array>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "core/backend/asr_backend_bench.h"
 #include "plugins/common/device/lanes.h"
 #include "plugins/common/ocl/acoustic.h"
 #include "plugins/common/ocl/search.h"
+#include "plugins/common/ocl/search_capacities.h"
 #include "plugins/common/ocl/search_program.h"
 
 namespace asr::ocl {
@@ -54,16 +56,29 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
       throw;
     }
   }
+  std::unique_ptr<Search> new_channel(const SearchGraph &graph, const asr_search_options &options);
+  bool make_room_for_others();
+  bool release_scratch();
+  bool park_one();
+  uint32_t affordable_groups(uint32_t n_groups) const;
   void reserve_scratch(uint32_t n_groups);
   void start_tasks(Acoustic *acoustic, const std::vector<Task> &tasks);
   std::vector<uint64_t> upload(const std::vector<Task> &tasks);
   void launch(size_t first, size_t end);
+  void reserve_jobs(bool is_rest) override;
   void launch_jobs(bool is_rest) override;
-  void await() override { queue_.finish(); }
+  void await() override {
+    queue_.finish();
+    is_running_ = false;
+  }
   const SearchJob &done_job(size_t i) override { return jobs_.data()[i]; }
   SearchLane lane_of(Search *search, const SearchJob &job) override { return {search, &rows_, job}; }
   void grow(Search *search, uint32_t overflow) override { search->grow(overflow); }
   void grow_scratch(uint32_t overflow) override;
+  bool make_room() override;
+  void run_down_others() noexcept override {}
+  void park(Search *search, uint32_t overflow, bool may_shrink) override { search->park(overflow, may_shrink); }
+  void bring_back(Search *search) override { search->bring_back(); }
   void read(uint64_t address, void *to, size_t n_bytes) override { queue_.read(pool_.memory().get(), address, to, n_bytes); }
   void finish_reads() override { queue_.finish(); }
   void find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) override;
@@ -72,6 +87,7 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
     search->best_path(ends_.data()[i], steps_.data() + path_jobs_.data()[i].steps, path);
   }
 
+  Device &device_;
   Queue queue_;
   const SearchProgram program_;
   ChannelPool pool_;
@@ -80,6 +96,8 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
   DeviceArray<std::array<uint32_t, 4>> scratch_;
   uint32_t n_scratch_ = 0, scratch_slots_ = 0, scratch_candidates_ = 0;  // as it is laid out: for so many groups
   bool is_scratch_short_ = false;                                        // there was no memory for more groups
+  uint32_t n_short_ = 0;                                                 // launches that had too few
+  bool is_running_ = false;                                              // a launch may use scratch memory
   DeviceArray<float> rows_;
   DeviceArray<SearchJob> device_jobs_;
   PinnedArray<SearchJob> jobs_;
@@ -89,7 +107,8 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
   PinnedArray<SearchPathJob> path_jobs_;
   PinnedArray<PathStep> steps_;
   PinnedArray<SearchEnd> ends_;
-  uint32_t n_channels_ = 0, most_channels_ = 0;  // channels that have begun and not ended, and their maximum
+  std::set<Search *> searches_;  // begun and not ended
+  uint32_t most_channels_ = 0;   // their largest number
 };
 
 }  // namespace asr::ocl

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -25,32 +26,51 @@ uint64_t ChannelPool::take(uint64_t n_words) {
   const auto [offset, n_free] = *found;
   free_.erase(found);
   if (n_free > n_words) free_.emplace(offset + n_words, n_free - n_words);
+  n_taken_ += n_words;
   return offset;
 }
 
 void ChannelPool::give_back(uint64_t offset, uint64_t n_words) noexcept {
+  n_taken_ -= n_words;
   try {
     add_free(offset, n_words);
   } catch (...) {  // then it stays unused
   }
 }
 
-// Appends n words, or half the present size if that is more and the device has it.
+bool ChannelPool::release() noexcept {
+  if (n_taken_ > 0 || n_words_ == 0) return false;
+  memory_.release();
+  free_.clear();
+  n_released_ = std::exchange(n_words_, 0);
+  return true;
+}
+
+// Appends n words, or half the present size if that is more and the device has it. An array that is made anew has the size of
+// the one before it, or a half or a quarter of that: what the device has.
 void ChannelPool::grow(uint64_t n_words) {
-  uint64_t n_more = std::max(n_words, n_words_ / 2 / SEARCH_WORDS(SearchLink) * SEARCH_WORDS(SearchLink));
+  const auto whole_links = [](uint64_t n) { return n / SEARCH_WORDS(SearchLink) * SEARCH_WORDS(SearchLink); };
+  uint64_t n_more = std::max(n_words, whole_links(n_words_ > 0 ? n_words_ / 2 : n_released_));
   DeviceArray<uint32_t> larger(context_);
-  try {
-    larger.reserve(n_words_ + n_more);
-  } catch (const Error &error) {
-    if (error.code() != ASR_OUT_OF_MEMORY || n_more == n_words) throw;
-    n_more = n_words;
-    larger.reserve(n_words_ + n_more);
+  for (;; n_more = std::max(n_words, whole_links(n_words_ > 0 ? 0 : n_more / 2))) {
+    try {
+      reserve(n_words_ + n_more, &larger);
+      break;
+    } catch (const Error &error) {
+      if (error.code() != ASR_OUT_OF_MEMORY || n_more == n_words) throw;
+    }
   }
-  queue_.copy(memory_.get(), 0, larger.get(), 0, n_words_ * sizeof(uint32_t));
+  if (n_words_ > 0) queue_.copy(memory_.get(), 0, larger.get(), 0, n_words_ * sizeof(uint32_t));
   queue_.finish();
   memory_ = std::move(larger);
   n_words_ += n_more;
   add_free(n_words_ - n_more, n_more);
+}
+
+// SearchLanes makes room if this fails.
+void ChannelPool::reserve(uint64_t n_words, DeviceArray<uint32_t> *array) const {
+  const MemoryAccount::Modest modest(context_.account());
+  array->reserve(n_words);
 }
 
 void ChannelPool::add_free(uint64_t offset, uint64_t n_words) {
@@ -66,6 +86,8 @@ void ChannelPool::add_free(uint64_t offset, uint64_t n_words) {
   before->second += added->second;
   free_.erase(added);
 }
+
+uint64_t n_bytes_of(const ChannelSize &size) { return layout_of(size).end * sizeof(uint32_t); }
 
 ChannelMemory::ChannelMemory(ChannelPool &pool, const ChannelSize &size)
     : pool_(&pool), size_(size), n_words_(layout_of(size).end) {

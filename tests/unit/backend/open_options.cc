@@ -7,7 +7,7 @@
 namespace asr {
 namespace {
 
-asr_backend_options all_options(size_t size) { return {size, 2, 3, 4, 16, 6, 7, 8, 9, 0.5f}; }
+asr_backend_options all_options(size_t size) { return {size, 2, 3, 4, 16, 6, 7, 8, 9, 0.5f, 10}; }
 
 TEST(OpenOptions, ThoseThatWereNotGivenAreTheirDefaults) {
   const asr_backend_options got = complete(all_options(offsetof(asr_backend_options, small_rooms)));
@@ -17,6 +17,7 @@ TEST(OpenOptions, ThoseThatWereNotGivenAreTheirDefaults) {
   EXPECT_EQ(got.small_rooms, 0u);
   EXPECT_EQ(got.cluster_blocks, 0u);
   EXPECT_EQ(got.cluster_share, 0.0f);
+  EXPECT_EQ(got.most_memory_bytes, 0u);
   EXPECT_EQ(complete(all_options(offsetof(asr_backend_options, model_bits))).model_bits, 0u);
 }
 
@@ -28,6 +29,7 @@ TEST(OpenOptions, ThoseThatWereGivenStay) {
   EXPECT_EQ(got.cluster_blocks, 7u);
   EXPECT_EQ(got.n_best_gaussians, 9u);
   EXPECT_EQ(got.cluster_share, 0.5f);
+  EXPECT_EQ(got.most_memory_bytes, 10u);
   EXPECT_EQ(complete(all_options(2 * sizeof(asr_backend_options))).cluster_blocks, 7u);  // from a newer core
 }
 

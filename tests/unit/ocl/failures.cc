@@ -16,7 +16,7 @@ namespace asr::ocl {
 namespace {
 
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096, false};
-constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 8, 1, 0, 0, 0, 0, 0, 0};
+constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 8, 1, 0, 0, 0, 0, 0, 0, 0};
 constexpr char kRows[] = "-DTILE_ROWS=8 -DDIMS=4";
 
 int g_n_compiled = 0;

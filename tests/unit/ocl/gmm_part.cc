@@ -20,7 +20,7 @@ namespace {
 using reference::RandomGmm;
 
 constexpr float kUnwritten = 12345.0f;
-constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 64, 2, 0, 0, 0, 0, 0, 0};
+constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 64, 2, 0, 0, 0, 0, 0, 0, 0};
 
 GmmTuning tuning_of(bool full, uint32_t parts) { return {64, parts, 4, full ? 2u : 1u, {8}, 1, 64, false, 64, 4}; }
 std::vector<GmmTuning> tunings(const DeviceFacts &, bool full) { return {tuning_of(full, 4)}; }

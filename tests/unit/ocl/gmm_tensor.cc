@@ -19,7 +19,7 @@ namespace asr::ocl {
 namespace {
 
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096};
-constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 256, 2, 0, 0, 0, 0, 0, 0};
+constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 256, 2, 0, 0, 0, 0, 0, 0, 0};
 
 asr_backend_options halved_options() {
   asr_backend_options options = kOptions;

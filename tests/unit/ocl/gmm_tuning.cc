@@ -24,7 +24,7 @@ std::vector<GmmTuning> tunings(const DeviceFacts &, bool) {
 }
 
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, &kernel_gmm_score, tunings, 4096};
-constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 256, 2, 0, 0, 0, 0, 0, 0};
+constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 256, 2, 0, 0, 0, 0, 0, 0, 0};
 
 // Uses a separate cache in $XDG_CACHE_HOME.
 class GmmTuningTest : public testing::Test {
