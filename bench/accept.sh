@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # accept.sh [PART...] is the acceptance run of a machine with a GPU, in the unpacked folder that bench/gpu_kit.sh made. It
-# neither builds nor downloads. Parts: sanitize, conformance, recordings, many, audio, stress; all of them without an argument.
-# A call adds to the results of earlier calls, replaces results of the same part, and ends with the summary of all. The
+# neither builds nor downloads. Parts: sanitize, conformance, recordings, many, audio, stress, neighbour; all of them without an
+# argument. A call adds to the results of earlier calls, replaces results of the same part, and ends with the summary of all. The
 # part `summary` prints only the summary. Environment variables:
 #   DEVICES           back ends (the first device of each) or devices, default "cuda ocl_nvidia"; they are tested in parallel,
 #                     or with APART=1 one after the other
 #   OUT               folder of the results accept_GPU.md and logs, default "results" in the kit
+#   NEIGHBOUR_CARD    number of the GPU that the part neighbour fills, 0
 #   STRESS_SECONDS    per device, 180; SANITIZE_SECONDS: limit of one tool, 300; SHARDS: of conformance, 4
 #   SENONE_FIX_ICD=1  writes /etc/OpenCL/vendors/nvidia.icd if NVIDIA's OpenCL is not registered
 #   ANY_DEVICE=1      accepts devices other than GPUs, to test this script; JOBS, MANY: other numbers of jobs
@@ -19,8 +20,14 @@ out=${OUT:-$kit/results}
 read -ra devices <<<"${DEVICES:-cuda ocl_nvidia}"
 read -ra few_jobs <<<"${JOBS:-1 2 3 4 5 8 9 12 16 60}"
 read -ra many_jobs <<<"${MANY:-128 512}"
-all_parts=(sanitize conformance recordings many audio stress)
+all_parts=(sanitize conformance recordings many audio stress neighbour)
 search=(--beam 13 --max-active 7000 --acoustic-scale 0.0769)
+# Model, streams, lattice beam and MB of the GPU for them.
+neighbour_cases='commands 16 0 200
+an4 64 8 200
+an4 64 8 600
+an4 64 8 1500
+an4 64 8 4000'
 senone=$kit/bin/senone work=$out/work lines=$out/accept.tsv
 export LD_LIBRARY_PATH=$kit/libs:$kit/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export SENONE_PLUGIN_PATH=$kit/lib/senone/plugins
@@ -241,6 +248,32 @@ part_stress() {
   esac
 }
 
+# Recognises on a GPU that another process has filled, as a program for training does. Results must have the bits of those with
+# the GPU to itself. OpenCL takes memory of the driver's for each engine, so there the GPU is filled when the engine is loaded.
+part_neighbour() {
+  local model streams lattice_beam mb when whens=(before after)
+  [[ $1 == cuda* ]] || whens=(after)
+  while read -r model streams lattice_beam mb; do
+    for when in "${whens[@]}"; do neighbour_case "$1" "$model" "$streams" "$lattice_beam" "$mb" "$when"; done
+  done <<<"$neighbour_cases"
+}
+
+neighbour_case() { # DEVICE MODEL STREAMS LATTICE-BEAM MB before|after
+  local name="$3 streams of $2, lattice beam $4, $5 MB left $6 loading" log=$work/$1.neighbour.log said status
+  begin
+  [[ -d $kit/$2 && -d $kit/audio/an4 ]] || { record neighbour "$name" "$1" skipped "the kit has no $2, or no AN4"; return; }
+  awk -v folder="$kit/audio/an4" '{ print folder "/" $1, $2 }' "$kit/audio/an4.list" >"$work/$1.neighbour.list"
+  said=$(timeout --foreground 200 "$kit/bin/neighbour" --model "$kit/$2" --list "$work/$1.neighbour.list" --device "$1" \
+    --card "${NEIGHBOUR_CARD:-0}" --streams "$3" --lattice-beam "$4" --leave "$5" --when "$6" 2>"$log" </dev/null)
+  status=$?
+  case $status in
+    0) record neighbour "$name" "$1" passed "$said" ;;
+    77) record neighbour "$name" "$1" skipped "$(tail -n 1 "$log")" ;;
+    124) record neighbour "$name" "$1" failed "did not end within 200 s" ;;
+    *) record neighbour "$name" "$1" failed "status $status: $(head -n 1 "$log") $said" ;;
+  esac
+}
+
 # Recognises a single recording with lattices, so that a cluster of blocks searches it. racecheck is so slow that it gets one
 # frame. The tools run in parallel.
 part_sanitize() {
@@ -305,11 +338,12 @@ take_part() {
 }
 
 # Runs all parts of a device one after the other. Only sanitize runs beside them: it is slow and leaves most of the device free.
+# neighbour leaves others no memory, so it comes when all devices are done.
 take_parts() { # DEVICE
   local part
   for part in "${parts[@]}"; do
     case $part in
-      summary) ;;
+      summary | neighbour) ;;
       sanitize) take_part "$1" sanitize & ;;
       *) take_part "$1" "$part" ;;
     esac
@@ -329,6 +363,9 @@ for device in "${devices[@]}"; do
   [[ ${APART:-} != 1 ]] || wait
 done
 for process in "${under_way[@]}"; do wait "$process" || exit 2; done  # the process has printed the reason
+if [[ " ${parts[*]} " == *" neighbour "* ]]; then
+  for device in "${devices[@]}"; do take_part "$device" neighbour; done
+fi
 if [[ " ${parts[*]} " == *" recordings "* ]]; then
   for device in "${devices[@]}"; do compare_recordings "$device"; done
 fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # gpu_kit.sh BUILD OUT.tar.xz packs the files of bench/accept.sh for a machine that cannot build or download. BUILD is a build
-# folder with tests and plugins (senone, conformance, stress). Data: SENONE_TEST_DATA, and en-us of Debian's pocketsphinx-en-us
-# and -testdata; missing data is left out and reported. The CPU's reference results are made here, which takes some minutes.
+# folder with tests and plugins (senone, conformance, stress, neighbour). Data: SENONE_TEST_DATA, and en-us of Debian's
+# pocketsphinx-en-us and -testdata; missing data is left out and reported. The CPU's reference results are made here, which takes some minutes.
 # EN_US_PRUNE (1e-5) sets the size of the graph of en-us. The archive has one folder, senone-kit; there:
 #   tar xf OUT.tar.xz && senone-kit/bench/gpu.sh accept
 set -euo pipefail
@@ -12,7 +12,7 @@ build=$(realpath "$1") archive=$(realpath -m "$2") data=${SENONE_TEST_DATA:-}
 en_us=/usr/share/pocketsphinx/model/en-us recordings=/usr/share/pocketsphinx/test/data/librivox
 from=$data/kaldi_20k
 [[ -d $from ]] || { echo "gpu_kit.sh: SENONE_TEST_DATA names no directory with kaldi_20k/" >&2; exit 1; }
-for program in senone conformance stress; do
+for program in senone conformance stress neighbour; do
   [[ -x $build/bin/$program ]] || { echo "gpu_kit.sh: $1 has no bin/$program; build it there, with tests" >&2; exit 1; }
 done
 { : >"$archive.part"; } 2>/dev/null || { echo "gpu_kit.sh: $2 cannot be written; name a file in a folder that can" >&2; exit 1; }
@@ -28,7 +28,7 @@ say() { printf '%s\n' "$*" >&2; }
 # Copies shared libraries of programs and plugins, except those that every system has.
 pack_programs() {
   local file
-  cp "$build"/bin/{senone,conformance,stress} "$kit/bin"
+  cp "$build"/bin/{senone,conformance,stress,neighbour} "$kit/bin"
   cp -a "$build"/lib*/libsenone.so* "$build"/lib*/senone "$kit/lib"
   for file in "$kit"/bin/* "$kit"/lib/senone/plugins/*; do
     LD_LIBRARY_PATH=$kit/lib ldd "$file" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }'
@@ -102,10 +102,21 @@ pack_en_us() {
   pack_audio en-us "$recordings"/*.wav
 }
 
+# Packs a recogniser of commands for the part "neighbour", which compares the device with itself. It has AN4's recordings.
+pack_commands() {
+  [[ -d $kit/en-us && -d $kit/an4 ]] || { say "without commands: en-us or AN4 is missing"; return; }
+  printf '#JSGF V1.0;\ngrammar commands;\npublic <command> = (%s)+;\n' \
+    "$(printf '%s | ' yes no stop start go help enter erase repeat one two three four five six seven eight nine)zero" \
+    >"$work/commands.jsgf"
+  "$senone" graph --model "$kit/en-us" --lexicon "$en_us/cmudict-en-us.dict" --jsgf "$work/commands.jsgf" \
+    --out "$kit/commands" >/dev/null 2>&1
+}
+
 pack_programs
 pack_kaldi_20k
 pack_an4
 pack_en_us
+pack_commands
 say "packing"
 # Most of the content is graphs, whose arcs have 16 bytes each: with these byte positions they take a tenth less.
 tar -C "$work" -cf - senone-kit | xz -T0 --lzma2=preset=3,lc=0,lp=4,pb=4 >"$archive.part"
