@@ -112,13 +112,24 @@ void SearchFlight::reserve_jobs(bool is_rest) {
 void SearchFlight::launch_jobs(bool is_rest) {
   Stream &stream = is_rest ? urgent_ : stream_;
   const auto n_jobs = static_cast<uint32_t>(pending_.lanes.size());
-  is_running_ = true;
+  is_running_ = true;  // so that this scratch memory stays
   device_.clock().time(stream.get(), [&] {
-    if (cluster_size_ > 1) {
-      check(launch_search_clusters(jobs_.data(), n_jobs, laid_out_, cluster_size_, stream.get()), "launching a kernel");
-    } else {
-      launch_search(jobs_.data(), n_jobs, laid_out_, stream.get());
-    }
+    with_room_for_code([&] {
+      if (cluster_size_ > 1) {
+        check(launch_search_clusters(jobs_.data(), n_jobs, laid_out_, cluster_size_, stream.get()), "launching a kernel");
+      } else {
+        launch_search(jobs_.data(), n_jobs, laid_out_, stream.get());
+      }
+    });
+  });
+}
+
+// Launches one kernel. The driver loads its code at the first launch, which takes memory of the device.
+template <typename Launch>
+void SearchFlight::with_room_for_code(const Launch &launch) {
+  device_.account().take(0, [&] {
+    launch();
+    check(cudaGetLastError(), "launching a kernel");
   });
 }
 
@@ -275,8 +286,7 @@ void SearchFlight::find_paths(const std::vector<Search *> &searches, uint32_t wa
     job.output.settled_steps = steps + job.output.max_steps;
     steps = job.output.settled_steps + job.n_settled;
   }
-  launch_search_paths(path_jobs_.data(), static_cast<uint32_t>(n), stream_.get());
-  check(cudaGetLastError(), "launching a kernel");
+  with_room_for_code([&] { launch_search_paths(path_jobs_.data(), static_cast<uint32_t>(n), stream_.get()); });
   cuda::await(stream_.get(), "reading paths");
 }
 

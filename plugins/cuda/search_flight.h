@@ -56,6 +56,8 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
                       SearchFlight *other);
   PathOutput next_path_output();
   void prepare(Search *search, bool few_channels);
+  template <typename Launch>
+  void with_room_for_code(const Launch &launch);
   void reserve_jobs(bool is_rest) override;
   void launch_jobs(bool is_rest) override;
   void await() override;
