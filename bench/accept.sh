@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # accept.sh [PART...] is the acceptance run of a machine with a GPU, in the unpacked folder that bench/gpu_kit.sh made. It
-# neither builds nor downloads. Parts: sanitize, conformance, recordings, many, audio, stress, neighbour; all of them without an
-# argument. A call adds to the results of earlier calls, replaces results of the same part, and ends with the summary of all. The
-# part `summary` prints only the summary. Environment variables:
+# neither builds nor downloads. Parts: sanitize, conformance, recordings, many, audio, stress, neighbour; all of them without
+# an argument. A call adds to the results of earlier calls, replaces results of the same part, and ends with the summary of
+# all. The part `summary` prints only the summary. Environment variables:
 #   DEVICES           back ends (the first device of each) or devices, default "cuda ocl_nvidia"; they are tested in parallel,
 #                     or with APART=1 one after the other
 #   OUT               folder of the results accept_GPU.md and logs, default "results" in the kit

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # gpu_kit.sh BUILD OUT.tar.xz packs the files of bench/accept.sh for a machine that cannot build or download. BUILD is a build
 # folder with tests and plugins (senone, conformance, stress, neighbour). Data: SENONE_TEST_DATA, and en-us of Debian's
-# pocketsphinx-en-us and -testdata; missing data is left out and reported. The CPU's reference results are made here, which takes some minutes.
-# EN_US_PRUNE (1e-5) sets the size of the graph of en-us. The archive has one folder, senone-kit; there:
+# pocketsphinx-en-us and -testdata; missing data is left out and reported. The CPU's reference results are made here, which
+# takes some minutes. EN_US_PRUNE (1e-5) sets the size of the graph of en-us. The archive has one folder, senone-kit; there:
 #   tar xf OUT.tar.xz && senone-kit/bench/gpu.sh accept
 set -euo pipefail
 (($# == 2)) || { echo "usage: gpu_kit.sh BUILD OUT.tar.xz" >&2; exit 2; }
