@@ -139,6 +139,11 @@ void SearchFlight::await() {
   is_running_ = false;
 }
 
+void SearchFlight::shrink_scratch() noexcept {
+  max_tokens_ = capacities_.max_tokens, max_candidates_ = capacities_.max_candidates;
+  if (laid_out_.max_tokens > max_tokens_ || laid_out_.max_candidates > max_candidates_) release_scratch();
+}
+
 bool SearchFlight::make_room() { return owner_.make_room(); }
 void SearchFlight::run_down_others() noexcept { owner_.run_down_other(this); }
 

@@ -66,6 +66,7 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
   bool take_result(const SearchLane &lane, const SearchJob &done) override;
   void grow(Search *search, uint32_t overflow) override;
   void grow_scratch(uint32_t overflow) override;
+  void shrink_scratch() noexcept override;
   bool make_room() override;
   void run_down_others() noexcept override;
   void park(Search *search, uint32_t overflow, bool may_shrink) override { search->park(overflow, may_shrink, stream_.get()); }

@@ -56,6 +56,7 @@ class DeviceLanes {
     while (!waiting_.empty()) {
       const Lane lane = waiting_.front();
       waiting_.erase(waiting_.begin());
+      shrink_scratch();
       try {
         launch({lane}, lane.is_rest);
       } catch (...) {
@@ -177,6 +178,8 @@ class DeviceLanes {
   // Enlarges a channel's buffers, or the launches' scratch memory, after overflows.
   virtual void grow(Search *search, uint32_t overflow) = 0;
   virtual void grow_scratch(uint32_t overflow) = 0;
+  // Takes back what grow_scratch() added, so that a channel with large frames takes no memory from those after it.
+  virtual void shrink_scratch() noexcept = 0;
   // Frees some device memory that no running work needs, such as idle caches and the buffers of a channel that is not held.
   // Returns false if there is none.
   virtual bool make_room() = 0;

@@ -236,6 +236,11 @@ void SearchLanes::grow_scratch(uint32_t overflow) {
   if ((overflow & kCandidatesFull) != 0) max_candidates_ *= 2;
 }
 
+void SearchLanes::shrink_scratch() noexcept {
+  max_slots_ = capacities_.max_slots, max_candidates_ = capacities_.max_candidates;
+  if (scratch_slots_ > max_slots_ || scratch_candidates_ > max_candidates_) release_scratch();
+}
+
 // Fills ends_ and steps_ for path_jobs_, with at most max_steps steps each.
 void SearchLanes::find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) {
   const size_t n = searches.size();

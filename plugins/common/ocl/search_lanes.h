@@ -75,6 +75,7 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
   SearchLane lane_of(Search *search, const SearchJob &job) override { return {search, &rows_, job}; }
   void grow(Search *search, uint32_t overflow) override { search->grow(overflow); }
   void grow_scratch(uint32_t overflow) override;
+  void shrink_scratch() noexcept override;
   bool make_room() override;
   void run_down_others() noexcept override {}
   void park(Search *search, uint32_t overflow, bool may_shrink) override { search->park(overflow, may_shrink); }
