@@ -20,7 +20,7 @@ class Folder:
 
     def __init__(self, path: str, within: Folder | None = None) -> None:
         start = None if within is None else within._descriptor
-        self._descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=start)
+        self._descriptor: int = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=start)
 
     def close(self) -> None:
         """Closes it; nothing else may be called afterwards."""
