@@ -30,7 +30,7 @@ struct GraphData {
 };
 
 void write_graph(const GraphData &graph, const FileAt &place);  // graph.bin, layout in docs/graph-file.md
-std::string graph_bytes(const GraphData &graph);                    // the same bytes in memory
+std::string graph_bytes(const GraphData &graph);                // the same bytes in memory
 
 // Graph is an immutable graph.bin in memory with every index checked. A search cannot leave the arrays, even if the file
 // changes.
