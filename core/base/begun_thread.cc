@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "core/base/kept_signals.h"
+
 namespace asr {
 namespace {
 
@@ -31,9 +33,14 @@ struct Beginning {
 
 }  // namespace
 
+std::thread quiet_thread(std::function<void()> body) {
+  const SignalsBlocked blocked;
+  return std::thread(std::move(body));
+}
+
 std::thread begun_thread(std::function<void()> begin, std::function<void()> body) {
   Beginning beginning;
-  std::thread thread([&beginning, begin = std::move(begin), body = std::move(body)] {
+  std::thread thread = quiet_thread([&beginning, begin = std::move(begin), body = std::move(body)] {
     try {
       begin();
     } catch (...) {

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/begun_thread.h"
+
 namespace asr {
 namespace {
 
@@ -38,7 +40,8 @@ void run_in_parallel(size_t n_tasks, const std::function<void(size_t)> &task) {
   const size_t n_threads = std::min({n_tasks, size_t{n_usable_cores()}, kMostThreads});
   std::vector<std::thread> helpers;
   try {
-    while (helpers.size() + 1 < n_threads) helpers.emplace_back(work);
+    helpers.reserve(n_threads);  // so that a thread that has started has a place
+    while (helpers.size() + 1 < n_threads) helpers.push_back(quiet_thread(std::ref(work)));
   } catch (...) {  // no further thread could be started: the existing ones do the work
   }
   work();

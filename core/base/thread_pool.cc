@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/begun_thread.h"
 #include "core/base/parallel.h"
 
 namespace asr {
@@ -90,8 +91,9 @@ struct ThreadPool::State {
 
 ThreadPool::ThreadPool(uint32_t n_threads) : state_(std::make_unique<State>()) {
   const uint32_t n = n_threads == 0 ? n_usable_cores() : n_threads;
+  state_->workers.reserve(n);  // so that a thread that has started has a place
   try {
-    for (uint32_t i = 1; i < n; ++i) state_->workers.emplace_back([state = state_.get()] { state->serve(); });
+    for (uint32_t i = 1; i < n; ++i) state_->workers.push_back(quiet_thread([state = state_.get()] { state->serve(); }));
   } catch (...) {  // the system could not start another thread
     state_->stop();
     throw;
