@@ -31,6 +31,7 @@ an4 64 8 4000'
 senone=$kit/bin/senone work=$out/work lines=$out/accept.tsv
 export LD_LIBRARY_PATH=$kit/libs:$kit/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export SENONE_PLUGIN_PATH=$kit/lib/senone/plugins
+[[ ${ANY_DEVICE:-} != 1 ]] || export SENONE_PLUGINS=cpu,cuda,ocl_nvidia,ocl_amd # named, so that PoCL's devices are listed
 if [[ ! -x $senone ]]; then
   echo "accept.sh: $kit is no kit: it has no bin/senone; make one with bench/gpu_kit.sh" >&2
   exit 2

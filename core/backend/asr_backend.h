@@ -37,6 +37,9 @@ typedef struct asr_packed_graph asr_packed_graph;         /* graph.bin in memory
 typedef struct asr_host_api { /* functions of the core; valid until the process ends */
   size_t size;
   void (*log)(asr_log_level level, const char *message); /* any thread */
+  /* During `probe`: 1 if the user has named this back end (asr_engine_config.device, SENONE_DEVICE, SENONE_PLUGINS); 0 if the
+   * core only looks for devices. Then a back end without its hardware loads no driver: drivers change the process. */
+  uint32_t (*is_named)(void);
 } asr_host_api;
 
 /* Capabilities of a device. The core asks a device for nothing that needs a bit which it lacks. */

@@ -71,7 +71,11 @@ void host_log(asr_log_level level, const char *message) {
   if (message) log(level, "%s", message);
 }
 
-constexpr asr_host_api kHost = {sizeof(asr_host_api), host_log};
+std::atomic<bool> g_is_named{false};
+
+uint32_t host_is_named() { return g_is_named ? 1 : 0; }
+
+constexpr asr_host_api kHost = {sizeof(asr_host_api), host_log, host_is_named};
 
 // Returns the back end's name from a plugin's path: "cuda" for ".../libsenone_cuda.so"; "" for other paths.
 std::string name_in_path(const std::string &path) {
@@ -158,6 +162,8 @@ bool is_null(const void *table, size_t offset) {
 }
 
 }  // namespace
+
+void set_is_named(bool named) { g_is_named = named; }
 
 void check_backend(asr_backend_entry_fn entry, Backend *backend) {
   const std::string where = backend->path.empty() ? backend->name : backend->path;
@@ -246,6 +252,7 @@ std::vector<Backend> load_backends(const LoadOptions &options) {
       backend.reason = backend.path + ": a back end \"" + backend.name + "\" is loaded already";
     } else {
       backend = how(std::move(backend));
+      backend.named = !options.only.empty();
     }
     add(std::move(backend));
   };

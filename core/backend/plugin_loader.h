@@ -16,6 +16,7 @@ struct Backend {
   std::string path;                      // path of the plugin; empty for the linked-in back end
   const asr_backend_api *api = nullptr;  // NULL if rejected
   std::string reason;                    // reason of the rejection, one sentence; empty if accepted
+  bool named = false;                    // the user has named it: see asr_host_api.is_named
 };
 
 struct LoadOptions {
@@ -45,6 +46,9 @@ std::vector<Backend> load_backends(const LoadOptions &options);
 // Loads one plugin; an unusable one has api == NULL and a reason. In a child of fork whose parent has loaded plugins all are
 // unusable, and none of their code runs.
 Backend load_plugin(const std::string &path);
+
+// Sets what asr_host_api.is_named returns. The caller serialises probes.
+void set_is_named(bool named);
 
 // Rejects a back end whose entry function breaks the contract: abi, size, name, slots.
 void check_backend(asr_backend_entry_fn entry, Backend *backend);

@@ -64,9 +64,10 @@ DeviceEntry rejected(const std::string &name, const std::string &reason) {
 // Serialises probes: drivers may initialise in the first call, and some (PoCL) crash if another thread calls meanwhile.
 ProcessWide<std::mutex> g_probing;
 
-asr_status call_probe(const asr_backend_api *api, asr_backend_device_info *infos, size_t *n_devices) {
+asr_status call_probe(const Backend &backend, asr_backend_device_info *infos, size_t *n_devices) {
   const std::lock_guard lock(*g_probing);
-  return api->probe(infos, kMostDevices, n_devices);
+  set_is_named(backend.named);
+  return backend.api->probe(infos, kMostDevices, n_devices);
 }
 
 // Returns why a device cannot be used; "" if it can.
@@ -85,7 +86,7 @@ std::vector<DeviceEntry> probe(const Backend &backend) {
   for (auto &info : infos) info.size = sizeof(info);
   size_t n_devices = 0;
   asr_status status = ASR_OK;
-  const std::string thrown = guarded_call([&] { status = call_probe(backend.api, infos, &n_devices); });
+  const std::string thrown = guarded_call([&] { status = call_probe(backend, infos, &n_devices); });
   if (!thrown.empty()) return {rejected(backend.name, backend.name + ": its probe " + thrown)};
   if (status != ASR_OK || n_devices == 0) {
     return {rejected(backend.name, backend.name + ": " + last_error_of(backend.api))};
@@ -146,6 +147,7 @@ std::optional<DeviceEntry> find_named(const std::vector<Backend> &backends, cons
   for (const Backend &backend : backends) {
     if (backend.name == back_end_of(wanted)) named.push_back(backend);
   }
+  for (Backend &backend : named) backend.named = true;
   for (const DeviceEntry &entry : list_devices(named)) {
     const bool is_wanted = wanted.find(':') == std::string::npos || entry.id == wanted;
     if (is_usable(entry) && is_wanted) return entry;
@@ -181,7 +183,12 @@ DeviceEntry choose_device(const std::vector<Backend> &backends, const std::strin
   fail_for_named(list_devices(backends), source, wanted);
 }
 
-std::vector<DeviceEntry> list_devices() { return list_devices(process_backends()); }
+std::vector<DeviceEntry> list_devices() {
+  std::vector<Backend> backends = process_backends();
+  const char *variable = secure_getenv("SENONE_DEVICE");
+  for (Backend &backend : backends) backend.named |= variable != nullptr && backend.name == back_end_of(variable);
+  return list_devices(backends);
+}
 
 DeviceEntry choose_device(const std::string &wanted, const char *source) {
   if (!wanted.empty()) return choose_named(wanted, source);

@@ -7,6 +7,7 @@ set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}
 [[ -n $data && -d $data/an4 ]] || { echo "skipped: SENONE_TEST_DATA names no directory with an4/"; exit 77; }
+export SENONE_PLUGINS=cpu,ocl_nvidia,ocl_amd # named, so that OpenCL is loaded without a GPU, too
 devices=$("$senone" devices | grep -o '^ocl_[a-z]*:0' || true)
 [[ -n $devices ]] || { echo "skipped: no OpenCL device"; exit 77; }
 work=$(mktemp -d)

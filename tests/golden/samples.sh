@@ -5,6 +5,7 @@
 set -euo pipefail
 senone=$1
 bin=$(dirname "$senone")
+export SENONE_PLUGINS=cpu,cuda,ocl_nvidia,ocl_amd # named, so that OpenCL is loaded without a GPU, too
 data=/usr/share/pocketsphinx/test/data/tidigits
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -294,6 +294,21 @@ TEST(Loader, SelectionByName) {
   }
 }
 
+// A back end that is only looked for must not load drivers without its hardware, so it may ask.
+TEST(Loader, ProbesSayWhetherTheBackEndWasNamed) {
+  const std::vector<Backend> backends = {load_plugin(plugin("asks"))};
+  const auto listed = [](const std::vector<Backend> &some) { return std::string(list_devices(some).at(0).info.name); };
+  EXPECT_EQ(listed(backends), "looked for");
+  EXPECT_STREQ(choose_device(backends, "", "").info.name, "looked for");
+  EXPECT_STREQ(choose_device(backends, "asks", "device").info.name, "named");
+  EXPECT_STREQ(choose_device(backends, "asks:0", "device").info.name, "named");
+  EXPECT_EQ(listed(backends), "looked for");
+  const Environment path("SENONE_PLUGIN_PATH", kPlugins), only("SENONE_PLUGINS", "asks");
+  std::vector<Backend> named = load_backends(default_load_options());
+  named.erase(std::remove_if(named.begin(), named.end(), [](const Backend &b) { return b.api == nullptr; }), named.end());
+  EXPECT_EQ(listed(named), "named");
+}
+
 TEST(Loader, DirectoryBesideTheProgram) {
   EXPECT_EQ(default_load_options().directories, std::vector<std::string>{SENONE_BUILD_DIR "/lib/senone/plugins"});
 }

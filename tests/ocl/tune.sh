@@ -4,6 +4,7 @@
 # alternative and keep its choice in the user's cache. With a damaged cache it must go on without it.
 set -euo pipefail
 senone=$1
+export SENONE_PLUGINS=cpu,ocl_amd # named, so that OpenCL is loaded without a GPU, too
 "$senone" devices | grep -q '^ocl_amd:0' || { echo "skipped: no OpenCL device"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

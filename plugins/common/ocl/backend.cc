@@ -2,14 +2,17 @@
 // The slots of plugins/common/device/slots.h with the classes of this folder, and slots that only OpenCL has.
 #include "plugins/common/ocl/backend.h"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "plugins/common/device/slots.h"
 #include "plugins/common/ocl/acoustic.h"
 #include "plugins/common/ocl/device.h"
 #include "plugins/common/ocl/fusion.h"
 #include "plugins/common/ocl/gmm_tuning.h"
+#include "plugins/common/ocl/gpus_here.h"
 #include "plugins/common/ocl/mfcc.h"
 #include "plugins/common/ocl/search_lanes.h"
 #include "plugins/common/ocl/signal.h"
@@ -36,9 +39,24 @@ using Slots = DeviceSlots<Platform>;
 const asr_host_api *g_host = nullptr;
 const Variant *g_variant = nullptr;
 
+// Returns true if the user has named this back end; older libraries do not say.
+bool is_named() {
+  return g_host->size < offsetof(asr_host_api, is_named) + sizeof(g_host->is_named) || g_host->is_named() != 0;
+}
+
+// Without GPUs no driver is loaded, unless the user asks for that.
+DeviceList find_devices() {
+  const bool named = is_named();
+  if (named || gpus_here()) return list_devices(*g_variant, named);
+  DeviceList none;
+  none.reason =
+      format("no GPU of NVIDIA or AMD was found, so OpenCL is not loaded; name the device %s:0 to load it", g_variant->name);
+  return none;
+}
+
 asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
   return guard([&] {
-    const DeviceList list = list_devices(*g_variant);
+    const DeviceList list = find_devices();
     std::vector<asr_backend_device_info> devices;
     for (const DeviceFacts &facts : list.devices) devices.push_back(info_of(*g_variant, facts));
     give_devices(devices, Slots::kCapabilities, list.reason, infos, capacity, n_devices);

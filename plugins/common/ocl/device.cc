@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/kept_signals.h"
 
 namespace asr::ocl {
 namespace {
@@ -37,11 +38,10 @@ std::string platform_text(cl_platform_id platform, cl_platform_info what) {
   return value;
 }
 
+bool is_pocl(cl_platform_id platform) { return platform_text(platform, CL_PLATFORM_NAME) == "Portable Computing Language"; }
+
 // PoCL ends the process when it is asked for devices and cannot read the machine's topology, as in containers without /sys.
-bool would_abort(cl_platform_id platform) {
-  return platform_text(platform, CL_PLATFORM_NAME) == "Portable Computing Language" &&
-         access("/sys/devices/system/cpu", R_OK) != 0;
-}
+bool would_abort(cl_platform_id platform) { return is_pocl(platform) && access("/sys/devices/system/cpu", R_OK) != 0; }
 
 // Returns the capability's major number; 0 for other devices.
 uint32_t nvidia_capability(cl_device_id device) {
@@ -108,6 +108,19 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform) {
 
 bool is_own(const Variant &variant, const DeviceFacts &facts) { return facts.is_gpu && facts.vendor_id == variant.vendor_id; }
 
+// Adds the platform's devices to the list, or what they lack to its reason.
+void add_devices(cl_platform_id platform, DeviceList *list) {
+  for (const cl_device_id device : devices_of(platform)) {
+    DeviceFacts facts = facts_of(platform, device);
+    const std::string missing = what_is_missing(facts);
+    if (missing.empty()) {
+      list->devices.push_back(std::move(facts));
+    } else {
+      list->reason += (list->reason.empty() ? "" : "; ") + facts.name + " lacks " + missing;
+    }
+  }
+}
+
 DeviceFacts find_device(const Variant &variant, uint32_t index) {
   const DeviceList list = list_devices(variant);
   if (index < list.devices.size()) return list.devices[index];
@@ -117,25 +130,24 @@ DeviceFacts find_device(const Variant &variant, uint32_t index) {
 
 }  // namespace
 
-DeviceList list_devices(const Variant &variant) {
+DeviceList list_devices(const Variant &variant, bool with_pocl) {
+  const SignalsKept signals;  // drivers install handlers when they are loaded, and when they are asked for devices
   DeviceList list;
-  const std::vector<cl_platform_id> platforms = list_platforms();
-  for (const cl_platform_id platform : platforms) {
-    for (const cl_device_id device : devices_of(platform)) {
-      const DeviceFacts facts = facts_of(platform, device);
-      const std::string missing = what_is_missing(facts);
-      if (missing.empty()) {
-        list.devices.push_back(facts);
-      } else {
-        list.reason += (list.reason.empty() ? "" : "; ") + facts.name + " lacks " + missing;
-      }
-    }
-  }
-  std::stable_partition(list.devices.begin(), list.devices.end(), [&](const auto &facts) { return is_own(variant, facts); });
+  std::vector<cl_platform_id> platforms = list_platforms();
+  const auto pocl = std::stable_partition(platforms.begin(), platforms.end(), [](auto platform) { return !is_pocl(platform); });
+  const auto add = [&](auto begin, auto end) {
+    const auto n_before = static_cast<std::ptrdiff_t>(list.devices.size());
+    for (; begin != end; ++begin) add_devices(*begin, &list);
+    std::stable_partition(list.devices.begin() + n_before, list.devices.end(),
+                          [&](const auto &facts) { return is_own(variant, facts); });
+  };
+  add(platforms.begin(), pocl);
+  if (with_pocl) add(pocl, platforms.end());
   if (platforms.empty()) {
     list.reason = "no OpenCL driver is installed (none is listed in /etc/OpenCL/vendors)";
   } else if (list.devices.empty() && list.reason.empty()) {
-    list.reason = "the OpenCL drivers here have no devices";
+    list.reason = "the OpenCL drivers here have no devices, but for PoCL, whose devices must be named";
+    if (with_pocl) list.reason = "the OpenCL drivers here have no devices";
   }
   return list;
 }

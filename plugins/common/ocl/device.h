@@ -19,13 +19,14 @@
 namespace asr::ocl {
 
 // DeviceList has the devices that a back end can use, those of its vendor first. Other devices, such as a CPU under PoCL, score
-// less than the CPU back end: they are used when named, never by choice. `reason` says why there is none, or why some are left
-// out.
+// less than the CPU back end: they are used when named, never by choice. PoCL's are the last, so that the others' numbers do
+// not depend on with_pocl. PoCL's driver writes to the user's cache when it is asked for devices. `reason` says why there is
+// none, or why some are left out.
 struct DeviceList {
   std::vector<DeviceFacts> devices;
   std::string reason;
 };
-DeviceList list_devices(const Variant &variant);
+DeviceList list_devices(const Variant &variant, bool with_pocl = true);
 asr_backend_device_info info_of(const Variant &variant, const DeviceFacts &facts);
 
 class Device {

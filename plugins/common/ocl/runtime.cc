@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/kept_signals.h"
 
 namespace asr::ocl {
 namespace {
@@ -156,6 +157,7 @@ void Queue::finish() { check(api().Finish(get()), "waiting for the device"); }
 namespace {
 
 cl_context create_context(cl_device_id device) {
+  const SignalsKept signals;
   cl_int status = CL_SUCCESS;
   const cl_context context = api().CreateContext(nullptr, 1, &device, nullptr, nullptr, &status);
   check(status, "opening the device");

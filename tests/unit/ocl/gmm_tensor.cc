@@ -163,7 +163,8 @@ cl_program no_binary(cl_context, cl_uint, const cl_device_id *, const size_t *, 
 
 // A driver that does not compile the kernel of several models; it is asked once.
 TEST_F(GmmTensorTest, DriversMayRefuseTheKernelOfSeveralModels) {
-  constexpr asr_host_api kHost = {sizeof kHost, [](asr_log_level, const char *message) { g_logged.emplace_back(message); }};
+  constexpr asr_host_api kHost = {sizeof kHost, [](asr_log_level, const char *message) { g_logged.emplace_back(message); },
+                                  nullptr};
   device_.emplace(kVariant, 0, kOptions, &kHost);
   g_real = api();
   api().BuildProgram = refuse_many_models, api().CreateProgramWithBinary = no_binary;
