@@ -75,16 +75,27 @@ float ResampleFilter::apply(const float *window, uint64_t phase) const {
   return here + share * (dot(window, taps + n_taps_, n_taps_) - here);
 }
 
+std::shared_ptr<const ResampleFilter> ResampleFilters::find(double in_hz, double out_hz) const {
+  for (const auto &weak : filters_) {
+    if (auto filter = weak.lock(); filter && filter->is_for(in_hz, out_hz)) return filter;
+  }
+  return nullptr;
+}
+
 std::shared_ptr<const ResampleFilter> ResampleFilters::get(double in_hz, double out_hz) {
   if (in_hz == out_hz) return nullptr;
   const std::lock_guard lock(mutex_);
-  for (const auto &filter : filters_) {
-    if (filter->is_for(in_hz, out_hz)) return filter;
+  std::shared_ptr<const ResampleFilter> filter = find(in_hz, out_hz);
+  if (!filter) {
+    filters_.erase(std::remove_if(filters_.begin(), filters_.end(), [](const auto &weak) { return weak.expired(); }),
+                   filters_.end());
+    filter = std::make_shared<const ResampleFilter>(in_hz, out_hz);
+    filters_.push_back(filter);
   }
-  filters_.erase(std::remove_if(filters_.begin(), filters_.end(), [](const auto &filter) { return filter.use_count() == 1; }),
-                 filters_.end());
-  filters_.push_back(std::make_shared<const ResampleFilter>(in_hz, out_hz));
-  return filters_.back();
+  kept_.erase(std::remove(kept_.begin(), kept_.end(), filter), kept_.end());
+  if (kept_.size() == kMostKept) kept_.erase(kept_.begin());
+  kept_.push_back(filter);
+  return filter;
 }
 
 }  // namespace asr

@@ -35,14 +35,20 @@ class ResampleFilter {
   std::vector<float> table_;  // [n_rows_ + 1][n_taps_]: row r has phase r * out_ / n_rows_
 };
 
-// ResampleFilters caches the filters of current and earlier streams.
+// ResampleFilters finds the filters of open streams, so that streams of the same rates share one. It keeps a few itself, those
+// asked for last: streams come and go, and a filter takes up to a megabyte and some milliseconds.
 class ResampleFilters {
  public:
+  static constexpr size_t kMostKept = 4;
+
   std::shared_ptr<const ResampleFilter> get(double in_hz, double out_hz);  // nullptr if the rates are equal
 
  private:
+  std::shared_ptr<const ResampleFilter> find(double in_hz, double out_hz) const;
+
   std::mutex mutex_;
-  std::vector<std::shared_ptr<const ResampleFilter>> filters_;
+  std::vector<std::weak_ptr<const ResampleFilter>> filters_;  // all that exist, and some that no longer do
+  std::vector<std::shared_ptr<const ResampleFilter>> kept_;   // the one asked for last is the last one
 };
 
 }  // namespace asr

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <random>
+#include <vector>
 
 namespace asr {
 namespace {
@@ -101,6 +103,24 @@ TEST(Resampler, ShortSignals) {
   EXPECT_TRUE(resample({}, 48000, 16000, 1).empty());
   EXPECT_EQ(resample({1000}, 8000, 16000, 1).size(), 2u);
   EXPECT_LE(resample({1000}, 48000, 16000, 1).size(), 1u);
+}
+
+// As many streams of odd rates as there may be: their filters go with them, but for the last few.
+TEST(ResampleFilters, GoWithTheirStreams) {
+  ResampleFilters filters;
+  std::vector<std::weak_ptr<const ResampleFilter>> all;
+  {
+    std::vector<std::shared_ptr<const ResampleFilter>> streams;
+    for (int i = 0; i < 50; ++i) streams.push_back(filters.get(16001 + i, 16000));
+    EXPECT_EQ(filters.get(16001, 16000), streams[0]);  // shared while a stream has it
+    all.assign(streams.begin(), streams.end());
+  }
+  const auto is_alive = [](const auto &filter) { return !filter.expired(); };
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), is_alive), static_cast<std::ptrdiff_t>(ResampleFilters::kMostKept));
+  EXPECT_TRUE(is_alive(all[0]));  // asked for last
+  EXPECT_EQ(filters.get(16050, 16000), all[49].lock());
+  EXPECT_TRUE(filters.get(16002, 16000)->is_for(16002, 16000));
+  EXPECT_EQ(filters.get(16000, 16000), nullptr);
 }
 
 }  // namespace
