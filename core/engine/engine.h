@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/page_allocator.h"
 #include "core/engine/graph_table.h"
 #include "core/engine/loaded_model.h"
 #include "core/engine/model_table.h"
@@ -62,6 +63,11 @@ class Engine {
   Scheduler *take_over(const Error &reason);
   void check_fusion(const StreamOptions &options) const;
 
+  // Declared first, so that it is destroyed when all memory of the engine has been freed, and gives that back to the system.
+  struct MemoryReturned {
+    ~MemoryReturned() { return_free_memory(); }
+  };
+  const MemoryReturned memory_returned_;
   const std::string bundle_path_;
   ResampleFilters resample_filters_;
   // The fallback, after the loss of the main device. Written by the main scheduler's thread.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "core/base/page_allocator.h"
 
 namespace asr {
 
@@ -88,7 +89,7 @@ class LatticeFrames {
   std::vector<uint32_t> frame_of_;
   std::vector<float> final_costs_;
   std::vector<uint64_t> arc_begin_;
-  std::vector<asr_raw_arc> arcs_;
+  PagedVector<asr_raw_arc> arcs_;
 };
 
 }  // namespace asr

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/begun_thread.h"
 #include "core/base/fused_rows.h"
 #include "plugins/common/score_checks.h"
 
@@ -36,7 +37,7 @@ Device::Device(const asr_backend_options &options)
     : max_rows_(std::max(1u, options.max_lanes) * std::max(1u, options.window_frames)),
       gmm_options_{options.model_bits == 16, options.n_best_gaussians, cluster_share(options)},
       pool_(options.n_threads) {
-  if (pool_.n_threads() > 1) scorer_ = std::thread([this] { serve(); });
+  if (pool_.n_threads() > 1) scorer_ = quiet_thread([this] { serve(); });
 }
 
 Device::~Device() {
@@ -57,7 +58,7 @@ void Device::run(const Job &job) {
   if (job.fusion) return run_fusion(job);
   Acoustic &acoustic = *job.acoustic;
   const size_t n = size_t{job.n_rows} * acoustic.gmm.n_states();
-  std::vector<float> &scores = acoustic.scores[job.buffer];
+  PagedVector<float> &scores = acoustic.scores[job.buffer];
   if (scores.size() < n) scores.resize(n);
   acoustic.gmm.score(job.features, job.n_rows, scores.data(), pool_, chosen_);
   if (job.loglikes != nullptr) std::copy_n(scores.data(), n, job.loglikes);
@@ -67,7 +68,7 @@ void Device::run(const Job &job) {
 void Device::run_fusion(const Job &job) {
   const FuseCall<Acoustic> &call = *job.fusion;
   const uint32_t n = job.acoustic->n_states();
-  std::vector<float> &to = job.acoustic->scores[job.buffer];
+  PagedVector<float> &to = job.acoustic->scores[job.buffer];
   pool_.run(call.rows.size(), [&](size_t task) {
     const FuseRow row = call.rows[task];
     const FuseJob &fusion = call.jobs[row.job];

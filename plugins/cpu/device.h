@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "core/base/page_allocator.h"
 #include "core/base/thread_pool.h"
 #include "plugins/common/fuse_call.h"
 #include "plugins/cpu/demand.h"
@@ -25,10 +26,10 @@ struct Acoustic {
   Acoustic(const asr_acoustic_view &view, const GmmOptions &options, size_t n_threads)
       : gmm(view, options), demand(n_threads, gmm.row_cost()), demanded(gmm) {}
   Gmm gmm;
-  std::vector<float> scores[2];
+  PagedVector<float> scores[2];
   uint32_t n_rows[2] = {0, 0};       // as soon as they are to be scored
   bool waiting[2] = {false, false};  // the scores wait until an advance makes them from the features
-  std::vector<float> features[2];    // [n_rows][n_dims]
+  PagedVector<float> features[2];    // [n_rows][n_dims]
   DemandPolicy demand;
   Demanded demanded;
 

@@ -7,6 +7,7 @@
 #include <new>
 #include <numeric>
 
+#include "core/base/page_allocator.h"
 #include "plugins/common/halves.h"
 #include "plugins/common/packing.h"
 #include "plugins/common/state_clusters.h"
@@ -268,10 +269,19 @@ GmmStream Packer::stream(uint32_t j) const {
 }  // namespace
 
 AlignedFloats::AlignedFloats(size_t n) {
-  constexpr size_t kLine = 64;
-  const size_t bytes = std::max<size_t>(1, (n * sizeof(float) + kLine - 1) / kLine) * kLine;
-  data_.reset(static_cast<float *>(std::aligned_alloc(kLine, bytes)));
-  if (!data_) throw std::bad_alloc();
+  const size_t n_bytes = std::max<size_t>(1, (n * sizeof(float) + kLine - 1) / kLine) * kLine;
+  const bool paged = n_bytes >= kLeastPagedBytes;  // pages begin lines
+  void *const data = paged ? allocate_array(n_bytes) : std::aligned_alloc(kLine, n_bytes);
+  if (data == nullptr) throw std::bad_alloc();
+  data_ = std::unique_ptr<float, Free>(static_cast<float *>(data), Free{n_bytes});
+}
+
+void AlignedFloats::Free::operator()(float *data) const {
+  if (n_bytes >= kLeastPagedBytes) {
+    free_array(data, n_bytes);
+  } else {
+    std::free(data);
+  }
 }
 
 // Lanes without a state have weights of 1.

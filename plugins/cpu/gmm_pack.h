@@ -24,8 +24,10 @@ class AlignedFloats {
   const char *bytes() const { return reinterpret_cast<const char *>(data_.get()); }
 
  private:
+  static constexpr size_t kLine = 64;
   struct Free {
-    void operator()(float *data) const { std::free(data); }
+    size_t n_bytes;
+    void operator()(float *data) const;
   };
   std::unique_ptr<float, Free> data_;
 };

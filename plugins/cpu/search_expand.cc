@@ -66,7 +66,7 @@ __attribute__((noinline)) void Search::ask(const StateRecord &record, SearchScra
 // kAsks: acoustic costs are NaN until they have been asked for. A token that has met one is expanded again.
 template <bool kAsks>
 void Search::expand(SearchScratch &scratch) {
-  const std::vector<ActiveToken> &active = scratch.active;
+  const PagedVector<ActiveToken> &active = scratch.active;
   const asr_packed_graph &graph = graph_.packed();
   const uint32_t pdf_mask = graph_.pdf_mask();
   const float *const acoustic_cost = scratch.acoustic_cost.data();
@@ -208,7 +208,7 @@ void Search::follow_epsilons(TokenList &list, SearchScratch &scratch) {
 }
 
 void Search::expand_epsilons(TokenList &list, SearchScratch &scratch) {
-  std::vector<Token> &tokens = list.tokens;
+  PagedVector<Token> &tokens = list.tokens;
   const asr_packed_graph &graph = graph_.packed();
   const uint32_t pdf_mask = graph_.pdf_mask();
   ArcCosts costs(graph);

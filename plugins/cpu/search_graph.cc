@@ -67,7 +67,7 @@ SearchGraph::EpsilonRanks::EpsilonRanks(const asr_packed_graph &graph) : states(
     if ((record.header & StateRecord::kEnteredByEpsilon) != 0) states.mark(place);
   });
   ranks.resize(states.count());
-  std::vector<uint32_t> n_arcs_into(ranks.size()), next;
+  PagedVector<uint32_t> n_arcs_into(ranks.size()), next;
   for_each_state(graph, [&](uint32_t place, const StateRecord &record) {
     for (const PackedArc *arc = record.last_emitting(); arc != record.last_arc(); ++arc) {
       ++n_arcs_into[states.number_of(arc->next)];

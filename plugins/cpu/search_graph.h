@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "core/base/page_allocator.h"
 #include "core/graph/packed/marked_places.h"
 #include "core/graph/packed/pack.h"
 #include "plugins/common/lattice_frames.h"
@@ -53,7 +54,7 @@ class SearchGraph : public LatticeGraph {
   struct EpsilonRanks {
     explicit EpsilonRanks(const asr_packed_graph &graph);
     MarkedPlaces states;
-    std::vector<uint32_t> ranks;
+    PagedVector<uint32_t> ranks;
     bool found = false;  // false: epsilon arcs make a cycle
   };
 

@@ -17,7 +17,7 @@ constexpr size_t kPruneFrames = 32, kPruneLinks = size_t{1} << 18;
 
 }  // namespace
 
-void SearchLattice::add_frame(const std::vector<Token> &tokens, const SearchScratch &scratch,
+void SearchLattice::add_frame(const PagedVector<Token> &tokens, const SearchScratch &scratch,
                               const std::vector<float> &loglike) {
   LatticeFrame &frame = lattice_.frames().emplace_back();
   frame.n_tokens = static_cast<uint32_t>(tokens.size());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "core/base/page_allocator.h"
 #include "plugins/common/lattice_frames.h"
 #include "plugins/cpu/search_graph.h"
 #include "plugins/cpu/search_tokens.h"
@@ -21,7 +22,7 @@ class SearchLattice {
 
   // Adds the frame of `tokens` with the links of scratch. These are emitting links from the preceding frame's tokens,
   // for the row of log-likelihoods, and epsilon links within the frame.
-  void add_frame(const std::vector<Token> &tokens, const SearchScratch &scratch, const std::vector<float> &loglike);
+  void add_frame(const PagedVector<Token> &tokens, const SearchScratch &scratch, const std::vector<float> &loglike);
 
   // See LatticeFrames.
   void output(const std::vector<float> &costs, const std::vector<float> &final_costs, asr_raw_lattice *lattice);
@@ -37,7 +38,7 @@ class SearchLattice {
   LatticeFrames lattice_;  // in its newest frame a token's number is its slot
   const uint32_t pdf_mask_;
   // Emitting links of the frames since the last pruning, frame after frame, and their number in each frame.
-  std::vector<LatticeLink> recent_;
+  PagedVector<LatticeLink> recent_;
   std::vector<size_t> n_recent_of_;
   size_t n_recent_ = 0;
 

@@ -36,7 +36,7 @@ void Search::select(SearchScratch &scratch) {
 }
 
 void Search::select_beam(SearchScratch &scratch) const {
-  const std::vector<Token> &tokens = tokens_.tokens;
+  const PagedVector<Token> &tokens = tokens_.tokens;
   const float cutoff = tokens_.best + options_.beam;
   scratch.within.resize(tokens.size());
   size_t n = 0;
@@ -49,8 +49,8 @@ void Search::select_beam(SearchScratch &scratch) const {
 
 // Selects the min_active best of all tokens, or all if there are no more.
 void Search::select_min_active(SearchScratch &scratch) const {
-  const std::vector<Token> &tokens = tokens_.tokens;
-  std::vector<uint32_t> &within = scratch.within;
+  const PagedVector<Token> &tokens = tokens_.tokens;
+  PagedVector<uint32_t> &within = scratch.within;
   within.resize(tokens.size());
   for (size_t slot = 0; slot < tokens.size(); ++slot) within[slot] = static_cast<uint32_t>(slot);
   if (within.size() <= options_.min_active) return;
@@ -62,7 +62,7 @@ void Search::select_min_active(SearchScratch &scratch) const {
 // Keeps the max_active best of scratch.within. A histogram over the beam finds the bucket that contains the limit; only the
 // tokens of that bucket are partially sorted.
 void Search::select_max_active(SearchScratch &scratch) const {
-  const std::vector<Token> &tokens = tokens_.tokens;
+  const PagedVector<Token> &tokens = tokens_.tokens;
   const size_t limit = std::max(options_.max_active, options_.min_active);
   const float scale = kBuckets / options_.beam;
   const auto bucket_of = [&](uint32_t slot) {
@@ -73,7 +73,7 @@ void Search::select_max_active(SearchScratch &scratch) const {
   uint32_t bucket = 0;
   size_t n_before = 0;
   while (n_before + scratch.histogram[bucket] < limit) n_before += scratch.histogram[bucket++];
-  std::vector<uint64_t> &keys = scratch.keys;
+  PagedVector<uint64_t> &keys = scratch.keys;
   keys.clear();
   for (const uint32_t slot : scratch.within) {
     if (bucket_of(slot) == bucket) keys.push_back(key_of(tokens[slot]));

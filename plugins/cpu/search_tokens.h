@@ -9,6 +9,8 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/page_allocator.h"
+
 namespace asr::cpu {
 
 // Token is the best path into a state. The path ends with arc number arc - 1 after trace record `previous`, or, if arc is 0,
@@ -79,19 +81,19 @@ class SlotTable {
   const View &view() const { return view_; }
   uint32_t &operator[](uint32_t state) { return view_[state]; }
   // Raises the capacity by n tokens. `tokens` are all the tokens in the table.
-  void make_room(const std::vector<Token> &tokens, size_t n) {
+  void make_room(const PagedVector<Token> &tokens, size_t n) {
     if (2 * (tokens.size() + n) <= view_.mask_ + 1) return;
     clear(2 * (tokens.size() + n));
     for (uint32_t slot = 0; slot < tokens.size(); ++slot) (*this)[tokens[slot].state] = slot;
   }
 
  private:
-  std::vector<Entry> entries_;
+  PagedVector<Entry> entries_;
   View view_;
 };
 
 struct TokenList {
-  std::vector<Token> tokens;
+  PagedVector<Token> tokens;
   float best = 0;   // the least cost
   float bound = 0;  // no token is above it
 };
@@ -127,22 +129,22 @@ class AskedRows;
 struct SearchScratch {
   SlotTable slot_of;  // in `next`
   TokenList next;
-  std::vector<uint32_t> within;  // slots of the tokens that are selected
+  PagedVector<uint32_t> within;  // slots of the tokens that are selected
   std::vector<uint32_t> histogram;
-  std::vector<uint64_t> keys;
-  std::vector<ActiveToken> active;
+  PagedVector<uint64_t> keys;
+  PagedVector<ActiveToken> active;
   // Candidates of emitting arcs, one for each arc within the bound. insert_candidates() turns the first n_links into the
   // frame's emitting links if there is a lattice. A link has the slot of its destination as `state` and that of its source as
   // `previous`.
-  std::vector<Token> candidates;
+  PagedVector<Token> candidates;
   size_t n_links;
-  std::vector<uint32_t> fallen;  // slots of tokens whose cost fell in the last round of epsilon arcs
-  std::vector<ActiveToken> round;
+  PagedVector<uint32_t> fallen;  // slots of tokens whose cost fell in the last round of epsilon arcs
+  PagedVector<ActiveToken> round;
   std::vector<float> loglike;        // [n_pdfs + 1], the last 0, for epsilon arcs
   std::vector<float> acoustic_cost;  // [n_pdfs]
   AskedRows *asked = nullptr;        // scores pdfs of this frame of a tile on demand; nullptr: all are scored
   uint32_t frame = 0;
-  std::vector<EpsilonLink> epsilon_links;  // if there is to be a lattice
+  PagedVector<EpsilonLink> epsilon_links;  // if there is to be a lattice
 };
 
 }  // namespace asr::cpu

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/page_allocator.h"
 #include "plugins/cpu/search_graph.h"
 
 namespace asr::cpu {
@@ -59,8 +60,8 @@ class Trace {
 
   const SearchGraph &graph_;
   const float acoustic_scale_, word_insertion_cost_;
-  std::vector<Record> records_;
-  std::vector<uint32_t> new_index_, chain_;
+  PagedVector<Record> records_;
+  PagedVector<uint32_t> new_index_, chain_;
   std::vector<asr_path_arc> arcs_;
   End settled_;
   size_t compact_at_;
