@@ -65,7 +65,9 @@ GraphData build_graph(const HmmSet &set, const ContextTable &contexts, const Lex
   StateGraph &graph = expansion.graph;
   sizes->expanded_states = graph.n_states();
   sizes->expanded_arcs = graph.arcs.size();
+#ifdef __GLIBC__
   if (graph.arcs.size() > kManyArcs) malloc_trim(0);  // building left many small free blocks
+#endif
   progress(0.6, "removing epsilons");
   remove_epsilons(&graph);
   std::vector<uint32_t> states = minimise(&graph, part(0.6, 0.9));

@@ -2,12 +2,13 @@
 // Locates the plugins: SENONE_PLUGIN_PATH, else a directory relative to the library that contains this code. For tools that
 // contain the core the program takes the library's part. The current directory is never used. A plugin becomes code of this
 // process, so owner and mode of the plugin and its directory are checked.
-#include <dlfcn.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -29,20 +30,36 @@ std::vector<std::string> split(const std::string &text, char separator) {
   return parts;
 }
 
+// The loaded object, library or program, that contains this code.
+struct OwnObject {
+  const char *name = nullptr;  // of a library: the path by which it was loaded
+  bool is_program = false;
+};
+
+// Called for each loaded object. The program has the headers that the system has told of; in some C libraries it has a name,
+// too.
+int find_own_object(dl_phdr_info *object, size_t, void *result) {
+  const auto here = reinterpret_cast<ElfW(Addr)>(&find_own_object);
+  for (size_t i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr) &part = object->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || here - (object->dlpi_addr + part.p_vaddr) >= part.p_memsz) continue;
+    const bool is_program =
+        object->dlpi_name[0] == '\0' || reinterpret_cast<uintptr_t>(object->dlpi_phdr) == getauxval(AT_PHDR);
+    *static_cast<OwnObject *>(result) = {object->dlpi_name, is_program};
+    return 1;
+  }
+  return 0;
+}
+
 // Returns <libdir>/senone/plugins beside libsenone, or <prefix>/<libdir>/senone/plugins for a program in <prefix>/bin. "" if
 // unknown.
 std::string installed_plugin_directory() try {
-  Dl_info info;
-  link_map *object = nullptr;
-  if (!dladdr1(reinterpret_cast<void *>(&installed_plugin_directory), &info, reinterpret_cast<void **>(&object),
-               RTLD_DL_LINKMAP)) {
-    return "";
-  }
-  const bool is_program = !object || object->l_name[0] == '\0';
+  OwnObject own;
+  if (dl_iterate_phdr(find_own_object, &own) == 0) return "";
   std::error_code error;
-  const auto file = std::filesystem::canonical(is_program ? "/proc/self/exe" : object->l_name, error);
+  const auto file = std::filesystem::canonical(own.is_program ? "/proc/self/exe" : own.name, error);
   if (error) return "";
-  const auto libdir = is_program ? file.parent_path().parent_path() / SENONE_LIBDIR : file.parent_path();
+  const auto libdir = own.is_program ? file.parent_path().parent_path() / SENONE_LIBDIR : file.parent_path();
   return libdir / "senone" / "plugins";
 } catch (const std::exception &) {  // out of memory
   return "";

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/engine.h"
 
-#include <execinfo.h>
-
 #include <utility>
+
+#ifdef __GLIBC__  // known now that a header of the C library is included
+#include <execinfo.h>
+#endif
 
 #include "core/base/error.h"
 #include "core/base/log.h"
@@ -11,11 +13,13 @@
 namespace asr {
 namespace {
 
-// Loads the unwinder now, by taking a back trace. Otherwise the C library loads it when an exception first passes
-// through it, out of std::call_once. It ends the process if there is no memory for that.
+// Loads the unwinder now, by taking a back trace. Otherwise glibc loads it when an exception first passes through it, out of
+// std::call_once. It ends the process if there is no memory for that.
 void find_unwinder() {
+#ifdef __GLIBC__
   void *frame = nullptr;
   backtrace(&frame, 1);
+#endif
 }
 
 void check_mean(const StreamOptions &options) {
