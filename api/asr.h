@@ -60,13 +60,18 @@
  *
  * SIDE EFFECTS
  *   The library never writes to stdout or stderr, never aborts or exits, and leaves signals, locale, floating-point modes
- *   and the current directory alone. Loading an engine starts threads and may dlopen back ends from the plugin directory
- *   beside the library (<libdir>/senone/plugins). Back ends stay loaded, and so does the library itself after dlclose.
+ *   and the current directory alone. Loading an engine starts threads, which leave the program's signals to its own
+ *   threads, and may dlopen back ends from the plugin directory beside the library (<libdir>/senone/plugins). Back ends stay
+ *   loaded, and so does the library itself after dlclose. Drivers are loaded where their GPUs are, or if a back end is named:
+ *   OpenCL on machines with a GPU of NVIDIA or AMD. Signal handlers that a driver of OpenCL installs while it is loaded are
+ *   put back within that call; a handler that another thread of the program installs at that time may be, too. A closed
+ *   engine's memory goes back to the system, the C library's free memory included (glibc).
  *   Environment variables, read when they are first needed and ignored in setuid programs:
  *     SENONE_PLUGIN_PATH  plugin directories to search instead, absolute, separated by ':'. A plugin or plugin directory is
  *                         skipped if it belongs to neither root nor the user, or if everybody may write to it; asr_devices
  *                         lists it with the reason
- *     SENONE_PLUGINS      names of the only back ends to use, separated by ',': "cpu" loads no plugin at all
+ *     SENONE_PLUGINS      names of the only back ends to use, separated by ',': "cpu" loads no plugin at all. "ocl_nvidia" and
+ *                         "ocl_amd" load OpenCL on machines without GPUs, too
  *     SENONE_DEVICE       the device if the configuration names none
  *     XDG_RUNTIME_DIR     a directory that only the user may write to. In it, or else in /dev/shm, is the directory by
  *                         which processes of the user find and share their copies of a graph; loading the first graph
