@@ -3,16 +3,28 @@
 
 #include <cmath>
 
+#include "core/audio/g711.h"
+
 namespace asr {
 namespace {
 
 constexpr float kFullScale = 32768;
 
-float scaled(int16_t sample) { return sample; }
-float scaled(float sample) { return sample * kFullScale; }
+struct Int16 {
+  float operator()(int16_t sample) const { return sample; }
+};
+struct Float {
+  float operator()(float sample) const { return sample * kFullScale; }
+};
+struct Ulaw {
+  float operator()(uint8_t sample) const { return g711::kUlaw[sample]; }
+};
+struct Alaw {
+  float operator()(uint8_t sample) const { return g711::kAlaw[sample]; }
+};
 
-template <typename Sample>
-void to_mono(const SampleFormat &format, const Sample *samples, size_t n, float *mono) {
+template <typename Sample, typename Scaled>
+void to_mono(const SampleFormat &format, const Sample *samples, size_t n, Scaled scaled, float *mono) {
   const size_t n_channels = format.n_channels;
   if (format.channel >= 0 || n_channels == 1) {
     const Sample *one = samples + (format.channel > 0 ? format.channel : 0);
@@ -37,10 +49,15 @@ bool all_finite(const float *values, size_t n) {
 }
 
 void to_mono(const SampleFormat &format, const void *samples, size_t n, float *mono) {
-  if (format.type == SampleType::kInt16) {
-    to_mono(format, static_cast<const int16_t *>(samples), n, mono);
-  } else {
-    to_mono(format, static_cast<const float *>(samples), n, mono);
+  switch (format.type) {
+    case SampleType::kInt16:
+      return to_mono(format, static_cast<const int16_t *>(samples), n, Int16{}, mono);
+    case SampleType::kFloat:
+      return to_mono(format, static_cast<const float *>(samples), n, Float{}, mono);
+    case SampleType::kUlaw:
+      return to_mono(format, static_cast<const uint8_t *>(samples), n, Ulaw{}, mono);
+    case SampleType::kAlaw:
+      return to_mono(format, static_cast<const uint8_t *>(samples), n, Alaw{}, mono);
   }
 }
 

@@ -8,7 +8,7 @@
 
 namespace asr {
 
-enum class SampleType { kInt16, kFloat };  // kFloat: full scale is -1..1
+enum class SampleType { kInt16, kFloat, kUlaw, kAlaw };  // kFloat: full scale is -1..1; kUlaw, kAlaw: bytes of G.711
 
 struct SampleFormat {
   SampleType type = SampleType::kInt16;
@@ -16,7 +16,9 @@ struct SampleFormat {
   uint32_t n_channels = 1;  // interleaved
   int32_t channel = -1;     // the channel to take; -1 = the mean of all
 
-  size_t sample_bytes() const { return type == SampleType::kInt16 ? sizeof(int16_t) : sizeof(float); }
+  size_t sample_bytes() const {
+    return type == SampleType::kFloat ? sizeof(float) : type == SampleType::kInt16 ? sizeof(int16_t) : sizeof(uint8_t);
+  }
 };
 
 // Returns true if values[0..n) contains no NaN and no infinity.

@@ -27,6 +27,15 @@ TEST(SampleFormat, FloatGetsTheScaleOfInt16) {
   EXPECT_EQ(mono({SampleType::kFloat, 16000, 1, 0}, in), (std::vector<float>{0, 16384, -32768, 65536}));
 }
 
+// The values of ITU-T's tables at the ends and around zero.
+TEST(SampleFormat, G711) {
+  const std::vector<uint8_t> in = {0x00, 0x7f, 0x80, 0xff, 0x55, 0xd5, 0x2a};
+  EXPECT_EQ(mono({SampleType::kUlaw, 8000, 1, -1}, in), (std::vector<float>{-32124, 0, 32124, 0, -716, 716, -5372}));
+  EXPECT_EQ(mono({SampleType::kAlaw, 8000, 1, -1}, in), (std::vector<float>{-5504, -848, 5504, 848, -8, 8, -32256}));
+  EXPECT_EQ(mono({SampleType::kUlaw, 8000, 2, 1}, std::vector<uint8_t>{0x00, 0x80, 0xff, 0x00}),
+            (std::vector<float>{32124, -32124}));
+}
+
 TEST(SampleFormat, ChannelsAreTakenOrAveraged) {
   const std::vector<int16_t> in{1, 10, 100, -1, -10, -101};
   EXPECT_EQ(mono({SampleType::kInt16, 16000, 3, 1}, in), (std::vector<float>{10, -10}));
