@@ -2,13 +2,14 @@
 #include "tools/audio_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/limits.h"
@@ -16,8 +17,33 @@
 namespace asr::tool {
 namespace {
 
+constexpr size_t kReadBytes = 1 << 16;
+constexpr int kWait_ms = 50;  // for the next samples of live input
+constexpr sf_count_t kLibrarySamples = 4096;
+
 bool ends_with(const std::string &text, const std::string &tail) {
   return text.size() >= tail.size() && text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
+}
+
+SampleCode code_of(const std::string &raw_format) {
+  if (raw_format == "s16be") return {Encoding::kSigned, 2, true};
+  if (raw_format == "f32le") return {Encoding::kFloat, 4, false};
+  if (raw_format == "mulaw") return {Encoding::kUlaw, 1, false};
+  if (raw_format == "alaw") return {Encoding::kAlaw, 1, false};
+  return {};
+}
+
+AudioInput input_of(const std::string &path, const AudioOptions &options) {
+  AudioInput input;
+  using Header = AudioInput::Header;
+  input.header = !options.raw_format.empty() ? Header::kNone
+                 : may_be_raw(path, options) ? Header::kOptional
+                                             : Header::kRequired;
+  input.code = code_of(options.raw_format);
+  input.rate_hz = options.raw_rate_hz;
+  input.n_channels = options.raw_channels;
+  input.channel = options.channel;
+  return input;
 }
 
 Descriptor open_recording(const std::string &path) {
@@ -33,62 +59,13 @@ Descriptor open_recording(const std::string &path) {
   return file;
 }
 
-[[noreturn]] void fail_to_keep() {
-  fail(ASR_OUT_OF_MEMORY, "-: standard input cannot be kept: %s; recognise a file instead", strerror(errno));
-}
-
-// Copies standard input to a file in memory, in which libsndfile can seek. Formats with a header need that.
-Descriptor read_standard_input(const std::string &begin) {
-  Descriptor file(memfd_create("standard input", MFD_CLOEXEC));
-  if (file.get() < 0) fail(ASR_IO, "-: standard input cannot be kept: %s", strerror(errno));
-  std::vector<char> buffer(1 << 16);
-  uint64_t n_bytes = begin.size();
-  if (write(file.get(), begin.data(), begin.size()) != static_cast<ssize_t>(begin.size())) fail_to_keep();
-  for (;;) {
-    const ssize_t n = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(ASR_IO, "-: standard input cannot be read: %s", strerror(errno));
-    if (n == 0) break;
-    n_bytes += static_cast<uint64_t>(n);
-    if (n_bytes > kMostStandardInputBytes) {
-      fail(ASR_UNSUPPORTED, "-: standard input has over 1 GiB, which is kept in memory; recognise a file instead");
-    }
-    if (write(file.get(), buffer.data(), static_cast<size_t>(n)) != n) fail_to_keep();
-  }
-  if (n_bytes == 0) fail(ASR_BAD_FILE, "-: standard input is empty; pipe a recording into the command");
-  lseek(file.get(), 0, SEEK_SET);
-  return file;
-}
-
-// Returns true if a file begins like one of libsndfile's usual formats.
-bool has_header(int file) {
-  char begin[4] = {};
-  return pread(file, begin, sizeof(begin), 0) == sizeof(begin) && has_audio_header(std::string(begin, sizeof(begin)));
-}
-
-uint32_t little_endian_32(const unsigned char *bytes) {
-  return bytes[0] | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16 | uint32_t{bytes[3]} << 24;
-}
-
 uint64_t size_of(int file) {
   struct stat status {};
   return fstat(file, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
 }
 
-// Returns the number of bytes missing in the data chunk of a WAV file. A program that writes to a pipe does not know the length
-// and writes 0 or the highest value. Returns 0 if very many other chunks come first.
-uint64_t missing_wav_bytes(int file) {
-  unsigned char header[12];
-  if (pread(file, header, 12, 0) != 12) return 0;
-  if (memcmp(header, "RIFF", 4) != 0 || memcmp(header + 8, "WAVE", 4) != 0) return 0;
-  const uint64_t size = size_of(file);
-  uint64_t at = 12;
-  for (uint32_t i = 0; i < kMostWavChunks && pread(file, header, 8, static_cast<off_t>(at)) == 8; ++i) {
-    const uint64_t n = little_endian_32(header + 4);
-    if (memcmp(header, "data", 4) == 0) return n < 0x7ffff000 && at + 8 + n > size ? at + 8 + n - size : 0;
-    at += 8 + n + n % 2;
-  }
-  return 0;
+[[noreturn]] void fail_to_keep() {
+  fail(ASR_OUT_OF_MEMORY, "-: standard input cannot be kept: %s; recognise a file instead", strerror(errno));
 }
 
 // Returns libsndfile's last error with a remedy. Errors in terms of its programming interface are reworded.
@@ -96,47 +73,167 @@ std::string reason_of_library(SNDFILE *file) {
   std::string reason = sf_strerror(file);
   while (!reason.empty() && (reason.back() == '.' || reason.back() == '\n')) reason.pop_back();
   if (reason.find("SF_INFO") != std::string::npos) reason = "its header has no channels, or no sample rate";
-  if (sf_error(file) == SF_ERR_UNRECOGNISED_FORMAT) return reason + "; headerless samples must be named .raw";
   return reason + "; check how it was recorded and copied";
 }
 
 }  // namespace
 
-bool has_audio_header(const std::string &begin) {
-  for (const char *magic : {"RIFF", "RIFX", "RF64", "fLaC", "OggS", "FORM", ".snd", "NIST", "caff", "riff"}) {
-    if (begin.compare(0, 4, magic) == 0) return true;
-  }
-  const auto byte = [&](int i) { return static_cast<unsigned char>(begin[i]); };
-  return begin.compare(0, 3, "ID3") == 0 || (byte(0) == 0xff && (byte(1) & 0xe6) == 0xe2);  // MP3
+bool may_be_raw(const std::string &path, const AudioOptions &options) {
+  return !options.raw_format.empty() || path == "-" || ends_with(path, ".raw");
 }
 
-bool may_be_raw(const std::string &path) { return path == "-" || ends_with(path, ".raw"); }
+AudioFile::AudioFile(const std::string &path, const AudioOptions &options) : AudioFile(path, options, false, -1) {}
+AudioFile::AudioFile(const AudioOptions &options, int end) : AudioFile("-", options, true, end) {}
 
-AudioFile::AudioFile(const std::string &path, uint32_t raw_rate_hz, const std::string &begin)
+AudioFile::AudioFile(const std::string &path, const AudioOptions &options, bool is_live, int end)
     : path_(path),
-      descriptor_(path == "-" ? read_standard_input(begin) : open_recording(path)),
-      n_bytes_(size_of(descriptor_.get())),
-      n_missing_bytes_(missing_wav_bytes(descriptor_.get())),
-      file_(nullptr, sf_close) {
-  if (may_be_raw(path) && !(path == "-" && has_header(descriptor_.get()))) {
-    info_.format = SF_FORMAT_RAW | SF_FORMAT_PCM_16 | SF_ENDIAN_LITTLE;
-    info_.samplerate = static_cast<int>(raw_rate_hz);
-    info_.channels = 1;
+      is_live_(is_live),
+      end_(end),
+      decoder_(std::make_unique<AudioDecoder>(input_of(path, options))),
+      library_(nullptr, sf_close),
+      buffer_(kReadBytes) {
+  if (path != "-") {
+    file_ = open_recording(path);
+    n_bytes_ = size_of(file_.get());
   }
-  file_.reset(sf_open_fd(descriptor_.get(), SFM_READ, &info_, SF_FALSE));
-  if (file_ == nullptr) {
-    fail(ASR_BAD_FILE, "%s: not readable as audio: %s", path.c_str(), reason_of_library(nullptr).c_str());
+  try {
+    while (!decoder_->is_known() && !has_ended_) read_bytes();
+  } catch (const Error &error) {
+    if (!decoder_->is_for_sndfile()) throw;
+    open_with_library(options, error);
+  }
+  if (path == "-" && begin_.empty()) fail(ASR_BAD_FILE, "-: standard input is empty; pipe a recording into the command");
+  begin_ = {};
+  if (library_ != nullptr) return;
+  rate_hz_ = decoder_->rate_hz();
+  n_channels_ = decoder_->n_channels();
+  n_samples_ = static_cast<double>(n_bytes_) / static_cast<double>(decoder_->sample_bytes());
+}
+
+// Opens a file of a format that the decoder has refused. libsndfile's samples go through a decoder, too, for their channels.
+void AudioFile::open_with_library(const AudioOptions &options, const Error &refused) {
+  if (is_live_ && decoder_->kind() != nullptr) {
+    warnings_.push_back("is " + std::string(decoder_->kind()->name) +
+                        ", which cannot be decoded while it comes: there are no words before its end; pipe WAV or samples "
+                        "without a header instead, such as those of ffmpeg -i - -f wav -");
+  }
+  if (path_ == "-") keep_standard_input();
+  lseek(file_.get(), 0, SEEK_SET);
+  SF_INFO info{};
+  library_.reset(sf_open_fd(file_.get(), SFM_READ, &info, SF_FALSE));
+  if (library_ == nullptr && sf_error(nullptr) == SF_ERR_UNRECOGNISED_FORMAT) {
+    if (decoder_->kind() == nullptr) throw refused;
+    fail(ASR_UNSUPPORTED, "%s: is %s, which the installed libsndfile does not read; convert it: ffmpeg -i FILE -ac 1 out.wav",
+         path_.c_str(), decoder_->kind()->name);
+  }
+  if (library_ == nullptr) {
+    fail(ASR_BAD_FILE, "%s: not readable as audio: %s", path_.c_str(), reason_of_library(nullptr).c_str());
+  }
+  rate_hz_ = static_cast<uint32_t>(info.samplerate);
+  n_channels_ = static_cast<uint32_t>(info.channels);
+  has_ended_ = false;
+  if (info.frames < SF_COUNT_MAX) n_samples_ = static_cast<double>(info.frames);
+  if (options.channel >= info.channels) {
+    fail(ASR_INVALID_ARGUMENT, "%s: has %d channels, of which number %d was asked for; they are numbered from 0", path_.c_str(),
+         info.channels, options.channel);
+  }
+  AudioInput input;
+  input.header = AudioInput::Header::kNone;
+  input.code = {Encoding::kFloat, 4, false};
+  input.rate_hz = rate_hz_;
+  input.n_channels = n_channels_;
+  input.channel = options.channel;
+  decoder_ = std::make_unique<AudioDecoder>(input);
+}
+
+// Copies standard input to a file in memory, in which libsndfile can seek. Formats with a header need that.
+void AudioFile::keep_standard_input() {
+  Descriptor file(memfd_create("standard input", MFD_CLOEXEC));
+  if (file.get() < 0) fail(ASR_IO, "-: standard input cannot be kept: %s", strerror(errno));
+  const auto keep = [&](const char *bytes, size_t n) {
+    n_bytes_ += n;
+    if (n_bytes_ > kMostStandardInputBytes) {
+      fail(ASR_UNSUPPORTED, "-: standard input has over 1 GiB, which is kept in memory; recognise a file instead");
+    }
+    if (write(file.get(), bytes, n) != static_cast<ssize_t>(n)) fail_to_keep();
+  };
+  keep(begin_.data(), begin_.size());
+  for (;;) {
+    const ssize_t n = ::read(STDIN_FILENO, buffer_.data(), buffer_.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(ASR_IO, "-: standard input cannot be read: %s", strerror(errno));
+    if (n == 0) break;
+    keep(buffer_.data(), static_cast<size_t>(n));
+  }
+  file_ = std::move(file);
+}
+
+bool AudioFile::has_shrunk() const { return file_.get() >= 0 && size_of(file_.get()) < n_bytes_; }
+
+// Reads bytes into the decoder. Returns false if live input has none yet.
+bool AudioFile::read_bytes() {
+  if (is_live_) {
+    pollfd inputs[] = {{STDIN_FILENO, POLLIN, 0}, {end_, POLLIN, 0}};
+    const int n_ready = poll(inputs, end_ >= 0 ? 2 : 1, decoder_->is_known() ? kWait_ms : -1);
+    if (n_ready == 0 || (n_ready < 0 && errno == EINTR)) return false;
+    if (inputs[1].revents != 0) {
+      end();
+      return true;
+    }
+  }
+  const ssize_t n = ::read(file_.get() >= 0 ? file_.get() : STDIN_FILENO, buffer_.data(), buffer_.size());
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return false;
+  if (n < 0 && path_ == "-") fail(ASR_IO, "-: standard input cannot be read: %s", strerror(errno));
+  if (n < 0) fail(ASR_IO, "%s: cannot be read: %s; check the disk", path_.c_str(), strerror(errno));
+  if (n == 0) {
+    end();
+    return true;
+  }
+  if (!decoder_->is_known() && path_ == "-") begin_.append(buffer_.data(), static_cast<size_t>(n));
+  push(buffer_.data(), static_cast<size_t>(n));
+  return true;
+}
+
+void AudioFile::push(const void *bytes, size_t n) {
+  try {
+    n > 0 ? decoder_->push(bytes, n) : decoder_->finish();
+  } catch (const Error &error) {
+    throw Error(error.code(), path_ + ": " + error.what());
   }
 }
 
-bool AudioFile::has_shrunk() const { return size_of(descriptor_.get()) < n_bytes_; }
+void AudioFile::end() {
+  has_ended_ = true;
+  push(nullptr, 0);
+}
+
+bool AudioFile::read_more() {
+  if (library_ == nullptr) return read_bytes();
+  std::vector<float> samples(static_cast<size_t>(kLibrarySamples) * n_channels_);
+  const sf_count_t n = sf_readf_float(library_.get(), samples.data(), kLibrarySamples);
+  if (sf_error(library_.get()) != SF_ERR_NO_ERROR) {
+    fail(ASR_BAD_FILE, "%s: damaged audio: %s", path_.c_str(), reason_of_library(library_.get()).c_str());
+  }
+  if (n > 0) push(samples.data(), static_cast<size_t>(n) * n_channels_ * sizeof(float));
+  if (n < kLibrarySamples) end();
+  return true;
+}
 
 size_t AudioFile::read(float *samples, size_t n) {
-  const sf_count_t n_read = sf_readf_float(file_.get(), samples, static_cast<sf_count_t>(n));
-  if (sf_error(file_.get()) != SF_ERR_NO_ERROR) {
-    fail(ASR_BAD_FILE, "%s: damaged audio: %s", path_.c_str(), reason_of_library(file_.get()).c_str());
+  size_t n_read = decoder_->read(samples, n);
+  while (n_read < n && !has_ended_) {
+    if (is_live_ && n_read > 0) break;
+    const bool is_more = read_more();
+    n_read += decoder_->read(samples + n_read, n - n_read);
+    if (is_live_ && !is_more) break;
   }
-  return static_cast<size_t>(n_read);
+  return n_read;
+}
+
+std::vector<std::string> AudioFile::take_warnings() {
+  for (std::string sentence; decoder_->next_warning(&sentence);) warnings_.push_back(sentence);
+  for (std::string &sentence : warnings_) sentence = path_ + ": " + sentence;
+  return std::exchange(warnings_, {});
 }
 
 }  // namespace asr::tool

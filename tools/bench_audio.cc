@@ -60,7 +60,7 @@ BenchAudio read_bench_audio(const std::vector<std::string> &files, bool with_pau
   std::mt19937 random;
   size_t n_recorded = 0;
   for (const std::string &path : files) {
-    AudioFile file(path, 16000);
+    AudioFile file(path, AudioOptions());
     if (file.n_channels() != 1)
       fail(ASR_UNSUPPORTED, "%s: has %u channels; give mono recordings", path.c_str(), file.n_channels());
     if (audio.rate_hz != 0 && audio.rate_hz != file.rate_hz()) {

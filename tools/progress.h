@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "core/base/descriptor.h"
 #include "tools/command_line.h"
 
 namespace asr::tool {
@@ -49,6 +50,19 @@ std::string clock_time(double seconds);  // 1:02:03, or 2:03 under an hour
 // the progress line and removes unfinished outputs first. It acts at once, without waiting for other threads. Call it
 // before starting threads.
 void end_cleanly_on_signals();
+
+// While one exists, the first SIGINT or SIGTERM ends a live input instead of the process; a second one acts as above.
+class InputEnd {
+ public:
+  InputEnd();
+  ~InputEnd();
+  InputEnd(const InputEnd &) = delete;
+  InputEnd &operator=(const InputEnd &) = delete;
+  int descriptor() const { return signalled_.get(); }  // becomes readable when the input is to end
+
+ private:
+  Descriptor signalled_;
+};
 
 // Results are printed under this lock, so that a signal does not cut one in half.
 class StdoutLock {

@@ -251,9 +251,24 @@ void add_recognize(Command app) {
       .one_of({"model", "live", "batch", "none"})
       .shows_default();
   command
-      .option("--raw-rate", options->raw_rate_hz,
-              "Sample rate of .raw files and raw standard input (16-bit little-endian mono)")
+      .option(
+          "--raw-rate", options->audio.raw_rate_hz,
+          "Sample rate of .raw files and raw standard input (16-bit little-endian mono, unless --raw-format says otherwise)")
       .range(kLeastSampleRateHz, kMostSampleRateHz)
+      .shows_default()
+      .excludes("--features")
+      .excludes("--loglikes");
+  command
+      .option("--raw-format", options->audio.raw_format,
+              "All recordings are such samples without a header, whatever they look like; default: found out")
+      .one_of({"s16le", "s16be", "f32le", "mulaw", "alaw"})
+      .excludes("--features")
+      .excludes("--loglikes");
+  command.option("--raw-channels", options->audio.raw_channels, "Channels of the samples of --raw-format, interleaved")
+      .range(1u, kMostChannels)
+      .shows_default()
+      .needs("--raw-format");
+  command.option("--channel", options->channel, "Channel to recognise, from 0, or mix: the mean of all")
       .shows_default()
       .excludes("--features")
       .excludes("--loglikes");

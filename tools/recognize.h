@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/asr.h"
+#include "tools/audio_file.h"
 #include "tools/handles.h"
 #include "tools/recognition.h"
 
@@ -43,7 +44,9 @@ struct RecognizeOptions {
   std::string selection;  // "N", "P%", or "": all is scored
   uint32_t model_bits = 32, n_best_gaussians = 0;
   float cluster_share = 0;
-  uint32_t n_jobs = 0, n_threads = 0, raw_rate_hz = 16000, n_best = 1, max_active = 0, min_active = 200;
+  AudioOptions audio;
+  std::string channel = "mix";  // text of audio.channel
+  uint32_t n_jobs = 0, n_threads = 0, n_best = 1, max_active = 0, min_active = 200;
   size_t chunk_samples = 16000;
   double max_hours = 24;  // of a recording, without --endpoint
   float beam = 0, lattice_beam = 0, acoustic_scale = 0, word_insertion_cost = NAN;
@@ -77,8 +80,17 @@ using FedFunction = std::function<void(double audio_s, double share)>;
 // Called with --endpoint as soon as an utterance of the recording has its result.
 using HeardFunction = std::function<void(Recognition &&part)>;
 
+// Called with a warning about the recording, as soon as it is known.
+using WarnedFunction = std::function<void(std::string &&warning)>;
+
+struct Reports {
+  FedFunction fed;
+  HeardFunction heard;
+  WarnedFunction warned;
+};
+
 // Recognises an utterance on its own stream. Many threads may call it at once.
 void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance,
-                         const FedFunction &fed, const HeardFunction &heard, Recognition *result);
+                         const Reports &reports, Recognition *result);
 
 }  // namespace asr::tool

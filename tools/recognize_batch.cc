@@ -23,14 +23,12 @@ using Options = RecognizeOptions;
 
 // Returns true if printing the result writes to the terminal with the progress line.
 bool prints_on_terminal(const Recognition &result) {
-  return isatty(STDOUT_FILENO) == 1 || !result.error.empty() || !result.warnings.empty() ||
-         (result.flags & ASR_FLAG_FELL_BACK) != 0;
+  return isatty(STDOUT_FILENO) == 1 || !result.error.empty() || (result.flags & ASR_FLAG_FELL_BACK) != 0;
 }
 
 // Prints a result. *n_subtitles counts the subtitles printed so far.
 void print(const Recognition &result, const Options &options, bool with_id, int *n_subtitles) {
   const StdoutLock lock;
-  for (const std::string &warning : result.warnings) print_line(stderr, "senone: warning: %s", warning.c_str());
   if (!result.error.empty()) print_line(stderr, "senone: %s", result.error.c_str());
   if ((result.flags & ASR_FLAG_FELL_BACK) != 0) {
     print_line(stderr, "senone: %s: the device was lost; recognised on %s instead",
@@ -116,12 +114,14 @@ class Batch {
   void recognize_all() {
     Utterance utterance;
     Options options = options_;
-    const auto fed = [this](double audio_s, double share) { progress_.fed(audio_s, share); };
+    Reports reports;
+    reports.fed = [this](double audio_s, double share) { progress_.fed(audio_s, share); };
     while (Recognition *result = next(&utterance)) {
       try {
         source_->prepare(&utterance, info_);
-        const auto heard = [&](Recognition &&part) { add_part(std::move(part), result); };
-        recognize(utterance, &options, fed, heard, result);
+        reports.heard = [&](Recognition &&part) { add_part(std::move(part), result); };
+        reports.warned = [&](std::string &&warning) { add_warning(std::move(warning), result); };
+        recognize(utterance, &options, reports, result);
       } catch (...) {
         const std::string sentence = current_error().what();
         const std::string &name = utterance.input == ASR_INPUT_FLOAT ? utterance.path : utterance.id;
@@ -132,12 +132,11 @@ class Batch {
   }
 
   // Recognises an utterance, as its speaker's if there are speakers.
-  template <typename Fed, typename Heard>
-  void recognize(const Utterance &utterance, Options *options, const Fed &fed, const Heard &heard, Recognition *result) {
-    if (speakers_ == nullptr) return recognize_utterance(engine_, *options, utterance, fed, heard, result);
+  void recognize(const Utterance &utterance, Options *options, const Reports &reports, Recognition *result) {
+    if (speakers_ == nullptr) return recognize_utterance(engine_, *options, utterance, reports, result);
     options->speaker = speakers_->of(utterance);
     try {
-      recognize_utterance(engine_, *options, utterance, fed, heard, result);
+      recognize_utterance(engine_, *options, utterance, reports, result);
     } catch (...) {
       speakers_->give_back(utterance, options->learns);
       throw;
@@ -178,21 +177,47 @@ class Batch {
     changed_.notify_all();
   }
 
+  void add_warning(std::string &&warning, Recognition *result) {
+    std::lock_guard lock(mutex_);
+    result->warnings.push_back(std::move(warning));
+    changed_.notify_all();
+  }
+
+  // Prints the warnings that came; returns true if there were some.
+  bool print_warnings(Recognition *result) {
+    std::vector<std::string> warnings;
+    {
+      std::lock_guard lock(mutex_);
+      warnings.swap(result->warnings);
+    }
+    if (prints_ && !warnings.empty()) progress_.hide();
+    const StdoutLock lock;
+    for (const std::string &warning : warnings) {
+      if (prints_) fprintf(stderr, "senone: warning: %s\n", warning.c_str());
+    }
+    return !warnings.empty();
+  }
+
   void finish(Recognition *result) {
     std::lock_guard lock(mutex_);
     result->done = true;
     changed_.notify_all();
   }
 
-  // Waits for result number i, or its next part after n_parts earlier ones. Returns nullptr if there are only i results.
+  // Waits for result number i, its warnings, or its next part after n_parts earlier ones. Returns nullptr if there are only i
+  // results.
   // Throws the failure that fail_all() received.
   Recognition *wait(size_t i, size_t n_parts) {
     std::unique_lock lock(mutex_);
-    const auto is_there = [&] { return i < results_.size() ? results_[i].done || results_[i].parts.size() > n_parts : ended_; };
+    const auto is_there = [&] {
+      if (i >= results_.size()) return ended_;
+      return results_[i].done || results_[i].parts.size() > n_parts || !results_[i].warnings.empty();
+    };
     changed_.wait(lock, [&] { return failure_ || is_there(); });
     if (failure_) std::rethrow_exception(failure_);
     if (i >= results_.size()) return nullptr;
-    return results_[i].parts.size() > n_parts ? &results_[i].parts[n_parts] : &results_[i];
+    const bool has_part = results_[i].warnings.empty() && results_[i].parts.size() > n_parts;
+    return has_part ? &results_[i].parts[n_parts] : &results_[i];
   }
 
   void print_all() {
@@ -204,6 +229,7 @@ class Batch {
     int n_subtitles = 0;
     size_t i = 0, n_parts = 0;
     while (Recognition *result = wait(i, n_parts)) {
+      if (print_warnings(result)) continue;
       if (prints_ && prints_on_terminal(*result)) progress_.hide();
       if (prints_) print(*result, options_, n != size_t{1}, &n_subtitles);
       if (result->lattice) {

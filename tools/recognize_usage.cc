@@ -65,6 +65,17 @@ void read_vtln(Options *options) {
   }
 }
 
+void read_channel(Options *options) {
+  if (options->channel == "mix") return;
+  char *end = nullptr;
+  const unsigned long number = strtoul(options->channel.c_str(), &end, 10);
+  if (*end != '\0' || options->channel.find_first_not_of("0123456789") != std::string::npos || number >= kMostChannels) {
+    throw UsageError(format("recognize: --channel %s: it is mix, or the number of a channel, 0 to %u", options->channel.c_str(),
+                            kMostChannels - 1));
+  }
+  options->audio.channel = static_cast<int32_t>(number);
+}
+
 // Refuses --endpoint, as asr_boost is for one utterance of a stream.
 void read_boost(Options *options) {
   if (options->boost.empty()) return;
@@ -138,6 +149,7 @@ void check_options(const Options &options) {
 
 void read_usage(Options *options) {
   read_reject(options);
+  read_channel(options);
   read_vtln(options);
   read_selection(options);
   take_archive_name("--lattice", &options->lattice);
@@ -154,7 +166,7 @@ void check_usage(const Options &options, const UtteranceSource &source) {
   const bool slf = std::filesystem::path(options.lattice).extension() == ".slf";
   if (slf && (source.size() != size_t{1} || !options.endpoint.empty()))
     throw UsageError("recognize: --lattice FILE.slf takes one recording at a time, without --endpoint");
-  if (options.raw_rate_hz != RecognizeOptions().raw_rate_hz && !source.may_be_raw()) {
+  if (options.audio.raw_rate_hz != AudioOptions().raw_rate_hz && !source.may_be_raw(options.audio)) {
     fprintf(stderr,
             "senone: warning: --raw-rate has no effect: it is the rate of .raw files and raw standard input, and no "
             "recording is one\n");

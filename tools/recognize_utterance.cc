@@ -9,7 +9,7 @@
 #include "core/base/limits.h"
 #include "tools/audio_file.h"
 #include "tools/lattice_output.h"
-#include "tools/live_audio.h"
+#include "tools/progress.h"
 #include "tools/recognize.h"
 
 namespace asr::tool {
@@ -49,28 +49,20 @@ StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config, c
   return stream;
 }
 
-// Adds a warning about a recording whose end is missing.
-void warn_of_missing(uint64_t n_bytes, const std::string &path, std::vector<std::string> *warnings) {
-  if (n_bytes == 0) return;
-  warnings->push_back(format("%s: is cut short: %llu bytes that its header tells of are missing; check how it was copied",
-                             path.c_str(), static_cast<unsigned long long>(n_bytes)));
-}
-
 // Length bounds the samples or rows of a recording by --max-hours.
 class Length {
  public:
   Length(const RecognizeOptions &options, double rate_hz)
       : max_hours_(options.max_hours), n_left_(options.endpoint.empty() ? most(options.max_hours, rate_hz) : UINT64_MAX) {}
 
-  // Returns how many of n more are taken. The first time that some are not, a warning is added.
-  size_t take(size_t n, const std::string &path, std::vector<std::string> *warnings) {
+  // Returns how many of n more are taken. The first time that some are not, a warning is given.
+  size_t take(size_t n, const std::string &path, const Reports &reports) {
     const size_t n_taken = std::min<uint64_t>(n, n_left_);
     n_left_ -= n_taken;
     if (n_taken < n) {
-      warnings->push_back(
-          format("%s: is longer than the %g hours of --max-hours: the rest is left out; raise the limit, or "
-                 "find its utterances with --endpoint",
-                 path.c_str(), max_hours_));
+      reports.warned(format("%s: is longer than the %g hours of --max-hours: the rest is left out; raise the limit, or "
+                            "find its utterances with --endpoint",
+                            path.c_str(), max_hours_));
     }
     return n_taken;
   }
@@ -82,13 +74,13 @@ class Length {
   uint64_t n_left_;
 };
 
-// Adds a warning about a sample rate below the model's.
-void warn_of_rate(uint32_t rate_hz, const std::string &path, double model_rate_hz, std::vector<std::string> *warnings) {
+// Warns of a sample rate below the model's.
+void warn_of_rate(uint32_t rate_hz, const std::string &path, double model_rate_hz, const Reports &reports) {
   static std::mutex mutex;
   static std::set<uint32_t> said;  // rates with a warning: a batch of one rate needs one
   const std::lock_guard lock(mutex);
   if (rate_hz < model_rate_hz && said.insert(rate_hz).second) {
-    warnings->push_back(
+    reports.warned(
         format("%s: has %u samples a second, the model is for %g: what lies above %u Hz is missing, and more "
                "words will be wrong; use a model for this rate (said once)",
                path.c_str(), rate_hz, model_rate_hz, rate_hz / 2));
@@ -174,11 +166,10 @@ class Listener {
   bool ended_ = false;
 };
 
-StreamPointer open_audio_stream(asr_engine *engine, const RecognizeOptions &options, uint32_t rate_hz, uint32_t n_channels) {
+StreamPointer open_audio_stream(asr_engine *engine, const RecognizeOptions &options, uint32_t rate_hz) {
   asr_stream_config config = stream_config(options);
   config.input = ASR_INPUT_FLOAT;
   config.sample_rate_hz = rate_hz;
-  config.n_channels = n_channels;
   return open_stream(engine, config, options);
 }
 
@@ -190,24 +181,29 @@ void check_length(const std::string &path, size_t n_samples, uint32_t rate_hz, c
   }
 }
 
-StreamPointer feed_file(asr_engine *engine, const RecognizeOptions &options, AudioFile *audio, const std::string &path,
-                        const asr_engine_info &info, const FedFunction &fed, Listener *listener, Recognition *result) {
-  warn_of_missing(audio->n_missing_bytes(), path, &result->warnings);
-  warn_of_rate(audio->rate_hz(), path, info.sample_rate_hz, &result->warnings);
-  StreamPointer stream = open_audio_stream(engine, options, audio->rate_hz(), audio->n_channels());
-  std::vector<float> samples(options.chunk_samples * audio->n_channels());
+// Feeds a recording as it is read; live input as it arrives, so that each utterance is reported when it ends.
+StreamPointer feed_recording(asr_engine *engine, const RecognizeOptions &options, AudioFile *audio, const std::string &path,
+                             const asr_engine_info &info, const Reports &reports, Listener *listener, Recognition *result) {
+  const auto warn = [&] {
+    for (std::string &warning : audio->take_warnings()) reports.warned(std::move(warning));
+  };
+  warn();
+  warn_of_rate(audio->rate_hz(), path, info.sample_rate_hz, reports);
+  StreamPointer stream = open_audio_stream(engine, options, audio->rate_hz());
+  std::vector<float> samples(options.chunk_samples);
   size_t n_samples = 0;
   Length length(options, audio->rate_hz());
-  while (const size_t n_read = audio->read(samples.data(), options.chunk_samples)) {
-    const size_t n = length.take(n_read, path, &result->warnings);
+  while (!audio->has_ended()) {
+    const size_t n_read = audio->read(samples.data(), samples.size()), n = length.take(n_read, path, reports);
     check(asr_feed(stream.get(), samples.data(), n));
     listener->take_ready(stream.get());
     n_samples += n;
-    fed(double(n) / audio->rate_hz(), audio->n_samples() > 0 ? double(n) / audio->n_samples() : 0);
+    if (n > 0) reports.fed(double(n) / audio->rate_hz(), audio->n_samples() > 0 ? double(n) / audio->n_samples() : 0);
+    warn();
     if (n < n_read) break;
   }
   if (audio->has_shrunk()) {
-    result->warnings.push_back(
+    reports.warned(
         format("%s: became shorter while it was read: its end is missing; recognise it when it is complete", path.c_str()));
   }
   result->audio_s = static_cast<double>(n_samples) / audio->rate_hz();
@@ -215,52 +211,31 @@ StreamPointer feed_file(asr_engine *engine, const RecognizeOptions &options, Aud
   return stream;
 }
 
-// Feeds standard input as it arrives; each utterance is reported when it ends.
-StreamPointer feed_live(asr_engine *engine, const RecognizeOptions &options, LiveAudio *audio, const asr_engine_info &info,
-                        const FedFunction &fed, Listener *listener, Recognition *result) {
-  warn_of_rate(audio->rate_hz(), "-", info.sample_rate_hz, &result->warnings);
-  StreamPointer stream = open_audio_stream(engine, options, audio->rate_hz(), audio->n_channels());
-  std::vector<float> samples(options.chunk_samples * audio->n_channels());
-  size_t n_samples = 0;
-  while (!audio->has_ended()) {
-    const size_t n = audio->read(samples.data(), options.chunk_samples);
-    check(asr_feed(stream.get(), samples.data(), n));
-    listener->take_ready(stream.get());
-    n_samples += n;
-    if (n > 0) fed(double(n) / audio->rate_hz(), 0);
-  }
-  warn_of_missing(audio->n_missing_bytes(), "-", &result->warnings);
-  result->audio_s = static_cast<double>(n_samples) / audio->rate_hz();
-  check_length("-", n_samples, audio->rate_hz(), info);
-  return stream;
-}
-
 StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, const std::string &path,
-                         const asr_engine_info &info, const FedFunction &fed, Listener *listener, Recognition *result) {
-  std::string begin;
+                         const asr_engine_info &info, const Reports &reports, Listener *listener, Recognition *result) {
   if (path == "-" && !options.endpoint.empty()) {
-    LiveAudio live(options.raw_rate_hz);
-    if (live.is_live()) return feed_live(engine, options, &live, info, fed, listener, result);
-    begin = live.begin();
+    const InputEnd end;
+    AudioFile audio(options.audio, end.descriptor());
+    return feed_recording(engine, options, &audio, path, info, reports, listener, result);
   }
-  AudioFile audio(path, options.raw_rate_hz, begin);
-  return feed_file(engine, options, &audio, path, info, fed, listener, result);
+  AudioFile audio(path, options.audio);
+  return feed_recording(engine, options, &audio, path, info, reports, listener, result);
 }
 
 StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, double frame_shift_s,
-                        const FedFunction &fed, Listener *listener, Recognition *result) {
+                        const Reports &reports, Listener *listener, double *audio_s) {
   asr_stream_config config = stream_config(options);
   config.input = utterance.input;
   StreamPointer stream = open_stream(engine, config, options);
   Length length(options, 1 / frame_shift_s);
-  const size_t n_rows = length.take(utterance.n_rows, utterance.id, &result->warnings);
+  const size_t n_rows = length.take(utterance.n_rows, utterance.id, reports);
   for (size_t row = 0; row < n_rows; row += options.chunk_samples) {
     const size_t n = std::min(options.chunk_samples, n_rows - row);
     check(asr_feed(stream.get(), utterance.rows.data() + row * utterance.row_length, n));
     listener->take_ready(stream.get());
-    fed(static_cast<double>(n) * frame_shift_s, static_cast<double>(n) / static_cast<double>(n_rows));
+    reports.fed(static_cast<double>(n) * frame_shift_s, static_cast<double>(n) / static_cast<double>(n_rows));
   }
-  result->audio_s = static_cast<double>(n_rows) * frame_shift_s;
+  *audio_s = static_cast<double>(n_rows) * frame_shift_s;
   return stream;
 }
 
@@ -277,15 +252,15 @@ void check(asr_status status) {
 }
 
 void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance,
-                         const FedFunction &fed, const HeardFunction &heard, Recognition *result) {
+                         const Reports &reports, Recognition *result) {
   asr_engine_info info;
   info.size = sizeof(info);
   check(asr_engine_get_info(engine, &info));
   const double frame_shift_s = info.frame_shift_ms / 1000;
-  Listener listener(options, frame_shift_s, heard, result);
+  Listener listener(options, frame_shift_s, reports.heard, result);
   const StreamPointer stream = utterance.input == ASR_INPUT_FLOAT
-                                   ? feed_audio(engine, options, utterance.path, info, fed, &listener, result)
-                                   : feed_rows(engine, options, utterance, frame_shift_s, fed, &listener, result);
+                                   ? feed_audio(engine, options, utterance.path, info, reports, &listener, result)
+                                   : feed_rows(engine, options, utterance, frame_shift_s, reports, &listener, &result->audio_s);
   check(asr_finish(stream.get()));
   listener.take_all(stream.get());
 }

@@ -28,23 +28,19 @@ RecordingRows::RecordingRows(const Device &device, const FrontEnd &front_end, co
 RecordingRows::~RecordingRows() { device_.api()->free_features(features_); }
 
 std::vector<float> RecordingRows::read(const std::string &path) {
-  AudioFile audio(path, raw_rate_hz_);
-  if (audio.n_missing_bytes() > 0) {
-    fail(ASR_BAD_AUDIO, "%s: is cut short: %llu bytes that its header tells of are missing; check how it was copied",
-         path.c_str(), static_cast<unsigned long long>(audio.n_missing_bytes()));
-  }
-  const SampleFormat format{SampleType::kFloat, audio.rate_hz(), audio.n_channels(), -1};
+  AudioFile audio(path, AudioOptions{"", raw_rate_hz_});
+  const SampleFormat format{SampleType::kFloat, audio.rate_hz(), 1, -1};
   Resampler resampler(filters_.get(audio.rate_hz(), tables_.front_end().sample_rate_hz));
   ComfortNoise noise;
   FeaturePipeline pipeline(tables_, cmn_, tables_.warp_index(1));
-  std::vector<float> samples(kChunkSamples * audio.n_channels()), mono, resampled, rows;
+  std::vector<float> samples(kChunkSamples), mono, resampled, rows;
   const auto add = [&] {
     noise.add(resampled.data(), resampled.size());
     pipeline.add_samples(resampled.data(), resampled.size());
     resampled.clear();
   };
   while (const size_t n = audio.read(samples.data(), kChunkSamples)) {
-    if (!all_finite(samples.data(), n * audio.n_channels())) {
+    if (!all_finite(samples.data(), n)) {
       fail(ASR_BAD_AUDIO, "%s: a sample is infinite or not a number; check how it was recorded", path.c_str());
     }
     mono.resize(n);
@@ -52,6 +48,10 @@ std::vector<float> RecordingRows::read(const std::string &path) {
     resampler.feed(mono.data(), n, &resampled);
     add();
     extract(&pipeline, &rows);
+  }
+  if (audio.n_missing_bytes() > 0) {
+    fail(ASR_BAD_AUDIO, "%s: is cut short: %llu bytes that its header tells of are missing; check how it was copied",
+         path.c_str(), static_cast<unsigned long long>(audio.n_missing_bytes()));
   }
   if (audio.has_shrunk()) {
     fail(ASR_BAD_AUDIO, "%s: became shorter while it was read; train on it when it is complete", path.c_str());

@@ -167,7 +167,7 @@ void read_data(const TrainEmArguments &arguments, const Bundle &bundle, const De
                TrainingData *data) {
   UtteranceSource source(arguments.recordings);
   RecordingRows reader(device, bundle.front_end, arguments.recordings.cmn, train::ForcedAligner::options(1).window_frames,
-                       arguments.recordings.raw_rate_hz);
+                       arguments.recordings.audio.raw_rate_hz);
   asr_engine_info info{};
   info.n_feature_dims = bundle.front_end.n_dims();
   size_t n = 0;
@@ -297,7 +297,7 @@ void add_data_options(Command command, TrainEmArguments *arguments) {
   command.option("--cmn", recordings.cmn, "Cepstral mean: of the model's choice, running, of the recording, none")
       .one_of({"model", "live", "batch", "none"})
       .shows_default();
-  command.option("--raw-rate", recordings.raw_rate_hz, "Sample rate of .raw files (16-bit little-endian mono)")
+  command.option("--raw-rate", recordings.audio.raw_rate_hz, "Sample rate of .raw files (16-bit little-endian mono)")
       .range(kLeastSampleRateHz, kMostSampleRateHz)
       .shows_default();
   command

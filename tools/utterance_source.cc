@@ -125,8 +125,8 @@ std::optional<size_t> UtteranceSource::size() const {
   return archive_ ? std::nullopt : std::optional<size_t>(recordings_.size());
 }
 
-bool UtteranceSource::may_be_raw() const {
-  const auto may_be = [](const Utterance &recording) { return tool::may_be_raw(recording.path); };
+bool UtteranceSource::may_be_raw(const AudioOptions &options) const {
+  const auto may_be = [&](const Utterance &recording) { return tool::may_be_raw(recording.path, options); };
   return std::any_of(recordings_.begin(), recordings_.end(), may_be);
 }
 

@@ -18,7 +18,7 @@ class UtteranceSource {
 
   bool next(Utterance *utterance);                                 // false at the end; one thread at a time
   std::optional<size_t> size() const;                              // number of utterances, if known
-  bool may_be_raw() const;                                         // false: no recording has the rate of --raw-rate
+  bool may_be_raw(const AudioOptions &options) const;              // false: no recording has the rate of --raw-rate
   void prepare(Utterance *utterance, const asr_engine_info &info)  // converts its rows to the streams' input; any thread
       const;
 

@@ -16,7 +16,6 @@ constexpr int kMostJsonDepth = 32;
 // Audio and front ends
 constexpr uint32_t kLeastSampleRateHz = 1000, kMostSampleRateHz = 768000;
 constexpr uint32_t kMostChannels = 64;
-constexpr uint32_t kMostWavChunks = 1024;
 constexpr uint32_t kMostFftSamples = 8192;
 constexpr uint32_t kMostDeltaOrder = 4;
 constexpr uint32_t kMostDeltaWindow = 16;

@@ -132,7 +132,7 @@ class Stream {
   static asr_stream_config configuration(Dice &dice) {
     asr_stream_config config;
     asr_stream_config_default(&config);
-    config.input = static_cast<asr_input>(dice.below(5));
+    config.input = static_cast<asr_input>(dice.below(7));
     const uint8_t given = dice.byte();
     if ((given & 1) != 0) config.sample_rate_hz = static_cast<uint32_t>(dice.pick({0, 999, 1000, 8000, 16000, 44100, 768000}));
     if ((given & 2) != 0) config.n_channels = dice.below(4);

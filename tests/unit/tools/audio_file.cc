@@ -6,7 +6,6 @@
 
 #include <cstring>
 
-#include "core/base/limits.h"
 #include "tests/unit/scratch.h"
 
 namespace asr::tool {
@@ -40,7 +39,7 @@ class AudioFiles : public testing::Test {
 
 TEST_F(AudioFiles, ThatShrinkWhileTheyAreRead) {
   spill(path_, wav(100000));
-  AudioFile file(path_, 16000);
+  AudioFile file(path_, {});
   EXPECT_EQ(file.read(samples_.data(), 1000), 1000u);
   EXPECT_FALSE(file.has_shrunk());
   ASSERT_EQ(truncate(path_.c_str(), 50000), 0);
@@ -48,22 +47,77 @@ TEST_F(AudioFiles, ThatShrinkWhileTheyAreRead) {
   EXPECT_TRUE(file.has_shrunk());
 }
 
-TEST_F(AudioFiles, MissingBytesAreLookedForBehindAFewChunksOnly) {
-  for (const size_t n_chunks : {size_t{0}, size_t{kMostWavChunks} - 10, size_t{kMostWavChunks} + 10}) {
+TEST_F(AudioFiles, MissingBytesAreSeenBehindAnyNumberOfChunks) {
+  for (const size_t n_chunks : {0, 10, 100000}) {
     const std::string bytes = wav(1000, n_chunks);
     spill(path_, bytes.substr(0, bytes.size() - 500));
-    EXPECT_EQ(AudioFile(path_, 16000).n_missing_bytes(), n_chunks < kMostWavChunks ? 500u : 0u) << n_chunks;
+    AudioFile file(path_, {});
+    EXPECT_EQ(file.read(samples_.data(), 1000), 750u);
+    EXPECT_EQ(file.n_missing_bytes(), 500u) << n_chunks;
+    const std::vector<std::string> warnings = file.take_warnings();
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_EQ(warnings[0].rfind(path_ + ": is cut short: 500 bytes ", 0), 0u) << warnings[0];
+  }
+}
+
+// What libsndfile decodes goes through the same choice of channels.
+TEST_F(AudioFiles, ChannelsOfOtherFormats) {
+  const std::string flac = scratch_ / "a.flac";
+  SF_INFO info{};
+  info.samplerate = 16000;
+  info.channels = 2;
+  info.format = SF_FORMAT_FLAC | SF_FORMAT_PCM_16;
+  std::vector<int16_t> values;
+  for (int i = 0; i < 16000; ++i) {
+    values.push_back(static_cast<int16_t>(i % 100 * 100));
+    values.push_back(static_cast<int16_t>(-values.back()));
+  }
+  SNDFILE *const out = sf_open(flac.c_str(), SFM_WRITE, &info);
+  ASSERT_NE(out, nullptr);
+  sf_write_short(out, values.data(), static_cast<sf_count_t>(values.size()));
+  sf_close(out);
+  for (const int32_t channel : {0, 1}) {
+    AudioOptions options;
+    options.channel = channel;
+    AudioFile file(flac, options);
+    EXPECT_EQ(file.read(samples_.data(), samples_.size()), 16000u);
+    EXPECT_EQ(samples_[99], float(values[198 + size_t(channel)]) / 32768);
+    EXPECT_TRUE(file.take_warnings().empty());
+  }
+  AudioFile mixed(flac, {});
+  EXPECT_EQ(mixed.read(samples_.data(), samples_.size()), 16000u);
+  EXPECT_EQ(std::abs(samples_[99]), float(values[198]) / 32768);
+  EXPECT_EQ(mixed.take_warnings().size(), 1u);
+  AudioOptions third;
+  third.channel = 2;
+  expect_error([&] { AudioFile file(flac, third); }, ASR_INVALID_ARGUMENT, flac + ": has 2 channels, of which number 2");
+}
+
+TEST_F(AudioFiles, NamedSamplesAndKnownSignatures) {
+  spill(path_, wav(1000));
+  AudioOptions named;
+  named.raw_format = "mulaw";
+  named.raw_rate_hz = 8000;
+  AudioFile file(path_, named);
+  EXPECT_EQ(file.rate_hz(), 8000u);
+  EXPECT_EQ(file.read(samples_.data(), samples_.size()), 2044u);
+  ASSERT_EQ(file.take_warnings().size(), 1u);
+  const std::string raw = scratch_ / "a.raw";
+  spill(raw, wav(1000));
+  EXPECT_EQ(AudioFile(raw, {}).read(samples_.data(), 2000), 1000u) << "a WAV file by another name";
+  spill(raw, std::string("\x1a\x45\xdf\xa3", 4) + std::string(2000, '\x93'));
+  for (const std::string &path : {raw, path_}) {
+    spill(path, std::string("\x1a\x45\xdf\xa3", 4) + std::string(2000, '\x93'));
+    expect_error([&, &name = path] { AudioFile other(name, {}); }, ASR_UNSUPPORTED, path + ": is WebM or Matroska, which");
   }
 }
 
 TEST_F(AudioFiles, SentencesAreOurs) {
   spill(path_, wav(1000, 0, 0));
-  expect_error([&] { AudioFile file(path_, 16000); }, ASR_BAD_FILE, path_ + ": not readable as audio: ");
-  expect_error([&] { AudioFile file(path_, 16000); }, ASR_BAD_FILE, "; check how it was recorded and copied");
-  const std::string sentence = test::outcome_of([&] { AudioFile file(path_, 16000); }).message;
-  EXPECT_EQ(sentence.find("SF_INFO"), std::string::npos) << sentence;
-  spill(path_, "no such thing");
-  expect_error([&] { AudioFile file(path_, 16000); }, ASR_BAD_FILE, "headerless samples must be named .raw");
+  expect_error([&] { AudioFile file(path_, {}); }, ASR_BAD_FILE, path_ + ": has a header with 0 channels");
+  expect_error([&] { AudioFile file(path_, {}); }, ASR_BAD_FILE, "; check how it was recorded and copied");
+  spill(path_, "\1\2\3\4no such thing");
+  expect_error([&] { AudioFile file(path_, {}); }, ASR_BAD_FILE, "headerless samples must be named .raw");
 }
 
 }  // namespace
