@@ -352,7 +352,10 @@ typedef enum asr_input {
   ASR_INPUT_INT16 = 0,    /* samples: const int16_t *, interleaved channels */
   ASR_INPUT_FLOAT = 1,    /* samples: const float *, interleaved channels, full scale -1..1 */
   ASR_INPUT_FEATURES = 2, /* samples: const float *, rows of n_feature_dims, one per frame, after all transforms */
-  ASR_INPUT_LOGLIKES = 3  /* samples: const float *, rows of n_states, one per frame: natural log-likelihoods */
+  ASR_INPUT_LOGLIKES = 3, /* samples: const float *, rows of n_states, one per frame: natural log-likelihoods */
+  /* Since 0.3.0: samples: const uint8_t *, interleaved channels of G.711, as telephony has them. */
+  ASR_INPUT_ULAW = 4,
+  ASR_INPUT_ALAW = 5
 } asr_input;
 
 typedef enum asr_cmn {
@@ -711,6 +714,83 @@ ASR_API asr_status asr_event_lattice(const asr_event *event, asr_lattice *lattic
 
 /* Frees an event; NULL is allowed. Events may outlive their stream and engine. */
 ASR_API void asr_event_free(asr_event *event);
+
+/* ---- recordings --------------------------------------------------------------------------------------------------- */
+
+/* A decoder of the bytes of a recording, as they come from a file, a pipe or a socket: bytes in, samples for a stream of
+ * ASR_INPUT_FLOAT out. All since 0.3.0. It reads WAV (RIFF, RIFX, RF64) and AU of integers, floats and G.711, and samples
+ * without a header. docs/audio.md lists the formats and says what comes of headers that are wrong. The samples do not depend
+ * on the pieces in which bytes are pushed. Any thread may use a decoder, but calls for one decoder must not overlap.
+ *
+ *   asr_audio_open(NULL, &audio);
+ *   while (n_bytes = ...) { asr_audio_push(audio, bytes, n_bytes); while (asr_audio_read(...), n > 0) asr_feed(...); }
+ *   asr_audio_finish(audio); ... asr_audio_read as above ... asr_audio_close(audio); */
+typedef struct asr_audio asr_audio;
+
+typedef enum asr_audio_format {
+  ASR_AUDIO_FILE = 0,          /* WAV or AU */
+  ASR_AUDIO_FILE_OR_S16LE = 1, /* the same, or ASR_AUDIO_S16LE if it does not begin like any file that is known */
+  /* Samples without a header, interleaved; nothing is guessed. */
+  ASR_AUDIO_S16LE = 2, /* 16 bits, little-endian */
+  ASR_AUDIO_S16BE = 3, /* 16 bits, big-endian */
+  ASR_AUDIO_F32LE = 4, /* float, little-endian, full scale -1..1 */
+  ASR_AUDIO_ULAW = 5,  /* G.711 */
+  ASR_AUDIO_ALAW = 6
+} asr_audio_format;
+
+#define ASR_AUDIO_MIX (-1) /* the mean of all channels; but one of them, with a warning, if they cancel each other */
+#define ASR_AUDIO_ALL (-2) /* all channels, interleaved */
+
+typedef struct asr_audio_config {
+  size_t size;
+  asr_audio_format format; /* default ASR_AUDIO_FILE */
+  uint32_t sample_rate_hz; /* of samples without a header, 1000..768000; default 16000 */
+  uint32_t n_channels;     /* of samples without a header, 1..64; default 1 */
+  int32_t channel;         /* the one to decode, from 0, ASR_AUDIO_MIX (default) or ASR_AUDIO_ALL */
+} asr_audio_config;
+
+ASR_API void asr_audio_config_default(asr_audio_config *config);
+
+typedef struct asr_audio_info {
+  size_t size;             /* set by the caller to sizeof(asr_audio_info) */
+  const char *format_name; /* "WAV", "FLAC", ...; "" for samples without a header, or not known yet. A constant */
+  uint32_t is_known;       /* 1: the header has been read, so that the following are known */
+  uint32_t has_header;     /* 1: a file; 0: samples without a header */
+  uint32_t sample_rate_hz;
+  uint32_t n_channels;      /* of the recording */
+  uint32_t n_out_channels;  /* of the decoded samples: 1, or n_channels with ASR_AUDIO_ALL */
+  uint32_t n_bits;          /* of a sample of one channel */
+  uint32_t is_float;        /* 1: floats; 0: integers or G.711 */
+  uint32_t is_other;        /* 1: it was refused, but another library, such as libsndfile, may read it */
+  uint64_t n_missing_bytes; /* that the header tells of and the finished input lacks */
+} asr_audio_info;
+
+/* Makes a decoder; a NULL config means the defaults. Errors: ASR_INVALID_ARGUMENT, ASR_UNSUPPORTED, ASR_OUT_OF_MEMORY. Any
+ * thread. */
+ASR_API asr_status asr_audio_open(const asr_audio_config *config, asr_audio **audio);
+
+/* Takes the next n_bytes bytes. Their samples wait in memory until asr_audio_read. Errors: ASR_UNSUPPORTED (a format that is
+ * not decoded: asr_last_error names it and the remedy), ASR_BAD_FILE (a header that cannot be), ASR_INVALID_ARGUMENT (also a
+ * channel that the recording lacks), ASR_INVALID_STATE (finished), ASR_OUT_OF_MEMORY; after an error nothing more is decoded.
+ */
+ASR_API asr_status asr_audio_push(asr_audio *audio, const void *bytes, size_t n_bytes);
+
+/* Says that no more bytes follow; the last samples can be read then. Errors: as asr_audio_push. */
+ASR_API asr_status asr_audio_finish(asr_audio *audio);
+
+/* Writes at most n samples of each channel to samples[n][n_out_channels], full scale -1..1, and their number to *n_read: 0 if
+ * none is ready. Errors: ASR_INVALID_ARGUMENT. */
+ASR_API asr_status asr_audio_read(asr_audio *audio, float *samples, size_t n, size_t *n_read);
+
+/* Fills *info with what is known so far. Errors: ASR_INVALID_ARGUMENT. */
+ASR_API asr_status asr_audio_get_info(const asr_audio *audio, asr_audio_info *info);
+
+/* Returns the next warning, such as "is cut short: ...", a sentence whose subject is the recording; NULL if there is none.
+ * Most come with asr_audio_finish. Valid until the next call for the decoder. */
+ASR_API const char *asr_audio_warning(asr_audio *audio);
+
+/* Frees the decoder; NULL is allowed. */
+ASR_API void asr_audio_close(asr_audio *audio);
 
 #ifdef __cplusplus
 }

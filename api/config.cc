@@ -36,13 +36,26 @@ std::optional<CmnKind> cmn_kind(int cmn) {
   }
 }
 
+SampleType sample_type(int input) {
+  switch (input) {
+    case ASR_INPUT_FLOAT:
+      return SampleType::kFloat;
+    case ASR_INPUT_ULAW:
+      return SampleType::kUlaw;
+    case ASR_INPUT_ALAW:
+      return SampleType::kAlaw;
+    default:
+      return SampleType::kInt16;
+  }
+}
+
 SampleFormat sample_format(const asr_stream_config &c) {
   if (c.sample_rate_hz != 0)
     check_range(c.sample_rate_hz, kLeastSampleRateHz, kMostSampleRateHz, "asr_stream_config.sample_rate_hz");
   check_range(c.n_channels, 1u, kMostChannels, "asr_stream_config.n_channels");
   check_range(c.channel, -1, static_cast<int32_t>(c.n_channels) - 1, "asr_stream_config.channel");
   SampleFormat format;
-  format.type = number(c.input) == ASR_INPUT_FLOAT ? SampleType::kFloat : SampleType::kInt16;
+  format.type = sample_type(number(c.input));
   format.rate_hz = c.sample_rate_hz;
   format.n_channels = c.n_channels;
   format.channel = c.channel;
@@ -184,7 +197,7 @@ EngineOptions read_config(const asr_engine_config *config) {
 
 StreamConfig read_config(const asr_stream_config *config) {
   const asr_stream_config c = resized(config, asr_stream_config_default, "asr_stream_config");
-  check_range<int>(number(c.input), ASR_INPUT_INT16, ASR_INPUT_LOGLIKES, "asr_stream_config.input");
+  check_range<int>(number(c.input), ASR_INPUT_INT16, ASR_INPUT_ALAW, "asr_stream_config.input");
   check_range(c.vtln_warp, kLeastWarp, kMostWarp, "asr_stream_config.vtln_warp");
   StreamConfig result;
   result.callback = c.callback;

@@ -483,7 +483,7 @@ class StreamView {
   asr_stream *get() const noexcept { return handle_; }
 
   // Appends n samples of each channel, or n rows of features or log-likelihoods. Blocks while the backlog is too long. The type
-  // must match the stream's input: std::int16_t for ASR_INPUT_INT16, else float.
+  // must match the stream's input: std::int16_t for ASR_INPUT_INT16, std::uint8_t for G.711, else float.
   template <typename Value>
   void feed(const Value *values, std::size_t n) {
     try_feed(values, n).value();
@@ -620,15 +620,25 @@ class StreamView {
   friend struct detail::Receiver;
   StreamView(asr_stream *handle, detail::Receiver *receiver) : handle_(handle), receiver_(receiver) {}
 
+  template <typename Value>
+  static bool takes(asr_input input) noexcept {
+    if (input == ASR_INPUT_INT16) return std::is_same_v<Value, std::int16_t>;
+    if (input == ASR_INPUT_ULAW || input == ASR_INPUT_ALAW) return std::is_same_v<Value, std::uint8_t>;
+    return std::is_same_v<Value, float>;
+  }
+
   using FeedFunction = asr_status (*)(asr_stream *, const void *, std::size_t);
 
   template <typename Value>
   Expected<void> feed_with(FeedFunction function, const Value *values, std::size_t n) {
-    static_assert(std::is_same_v<Value, std::int16_t> || std::is_same_v<Value, float>, "feed int16_t or float values");
-    if (receiver_ != nullptr && (receiver_->input == ASR_INPUT_INT16) != std::is_same_v<Value, std::int16_t>) {
-      return Error(ASR_INVALID_ARGUMENT, std::is_same_v<Value, float>
-                                             ? "feed: the stream takes int16_t; set StreamConfig.input for float values"
-                                             : "feed: the stream takes float; set StreamConfig.input to ASR_INPUT_INT16");
+    static_assert(std::is_same_v<Value, std::int16_t> || std::is_same_v<Value, std::uint8_t> || std::is_same_v<Value, float>,
+                  "feed int16_t, uint8_t or float values");
+    if (receiver_ != nullptr && !takes<Value>(receiver_->input)) {
+      return Error(ASR_INVALID_ARGUMENT, std::string("feed: the stream takes ") +
+                                             (takes<float>(receiver_->input)          ? "float"
+                                              : takes<std::int16_t>(receiver_->input) ? "int16_t"
+                                                                                      : "uint8_t, G.711") +
+                                             "; set StreamConfig.input for other values");
     }
     return detail::outcome(function(handle_, values, n));
   }
@@ -956,6 +966,65 @@ class Engine {
   }
 
   std::unique_ptr<asr_engine, Close> handle_;
+};
+
+// ---- recordings -----------------------------------------------------------------------------------------------------
+
+// The fields of asr_audio_config with their defaults.
+struct AudioConfig : asr_audio_config {
+  AudioConfig() noexcept : asr_audio_config() { asr_audio_config_default(this); }
+};
+
+// Decodes the bytes of a recording, as they come, into samples for a stream of ASR_INPUT_FLOAT. See asr_audio.
+class Audio {
+ public:
+  explicit Audio(const AudioConfig &config = AudioConfig()) : Audio(try_open(config).value()) {}
+  static Expected<Audio> try_open(const AudioConfig &config = AudioConfig()) {
+    asr_audio *audio = nullptr;
+    const asr_status status = asr_audio_open(&config, &audio);
+    if (status != ASR_OK) return detail::last_error(status);
+    return Audio(audio);
+  }
+
+  asr_audio *get() const noexcept { return handle_.get(); }
+
+  void push(const void *bytes, std::size_t n_bytes) { try_push(bytes, n_bytes).value(); }
+  Expected<void> try_push(const void *bytes, std::size_t n_bytes) {
+    return detail::outcome(asr_audio_push(get(), bytes, n_bytes));
+  }
+  void finish() { try_finish().value(); }
+  Expected<void> try_finish() { return detail::outcome(asr_audio_finish(get())); }
+
+  // Returns the number of samples that were written to samples[n][n_out_channels].
+  std::size_t read(float *samples, std::size_t n) { return try_read(samples, n).value(); }
+  Expected<std::size_t> try_read(float *samples, std::size_t n) {
+    std::size_t n_read = 0;
+    const asr_status status = asr_audio_read(get(), samples, n, &n_read);
+    if (status != ASR_OK) return detail::last_error(status);
+    return n_read;
+  }
+
+  asr_audio_info info() const { return try_info().value(); }
+  Expected<asr_audio_info> try_info() const {
+    auto info = detail::sized<asr_audio_info>();
+    const asr_status status = asr_audio_get_info(get(), &info);
+    if (status != ASR_OK) return detail::last_error(status);
+    return info;
+  }
+
+  // The next warning, a sentence whose subject is the recording; "" if there is none.
+  std::string next_warning() {
+    const char *const warning = asr_audio_warning(get());
+    return warning == nullptr ? "" : warning;
+  }
+
+ private:
+  explicit Audio(asr_audio *handle) : handle_(handle) {}
+
+  struct Close {
+    void operator()(asr_audio *audio) const noexcept { asr_audio_close(audio); }
+  };
+  std::unique_ptr<asr_audio, Close> handle_;
 };
 
 }  // namespace senone

@@ -119,11 +119,15 @@ KindFound framed(const unsigned char *bytes, size_t n, bool has_ended) {
   return {nullptr, 0};
 }
 
+// Letters with a blank, a digit or a mark among them: the bytes of quiet G.711 are letters alone.
 bool is_text(const unsigned char *bytes, size_t n) {
   if (n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) bytes += 3, n -= 3;
-  return n >= kTextBytes && std::all_of(bytes, bytes + kTextBytes, [](unsigned char byte) {
-           return (byte >= ' ' && byte < 0x7f) || byte == '\t' || byte == '\n' || byte == '\r';
-         });
+  if (n < kTextBytes) return false;
+  const auto is_character = [](unsigned char byte) {
+    return (byte >= ' ' && byte < 0x7f) || byte == '\t' || byte == '\n' || byte == '\r';
+  };
+  return std::all_of(bytes, bytes + kTextBytes, is_character) &&
+         std::any_of(bytes, bytes + kTextBytes, [](unsigned char byte) { return byte < 'A'; });
 }
 
 bool is_riff(const unsigned char *bytes) {

@@ -64,7 +64,7 @@ void Intake::feed_pieces(const void *samples, size_t n, bool may_wait, const cha
     fail(ASR_INVALID_ARGUMENT, "%s: n is %zu; the most of one call is %zu", call, n,
          static_cast<size_t>(kMostFeedBytes / (unit * value_bytes)));
   }
-  if (options_.input != ASR_INPUT_INT16 && !all_finite(static_cast<const float *>(samples), n * unit)) {
+  if (options_.has_floats() && !all_finite(static_cast<const float *>(samples), n * unit)) {
     fail(ASR_BAD_AUDIO, "%s: a value is infinite or not a number; nothing of this call was taken", call);
   }
   const size_t piece = std::max<size_t>(1, kPieceValues / unit);

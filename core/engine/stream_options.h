@@ -51,7 +51,8 @@ struct StreamOptions {
 
   // Returns true if results may be compared with the background.
   bool compares() const { return background != nullptr && reject_threshold.value_or(0) >= 0; }
-  bool is_audio() const { return input == ASR_INPUT_INT16 || input == ASR_INPUT_FLOAT; }
+  bool is_audio() const { return input != ASR_INPUT_FEATURES && input != ASR_INPUT_LOGLIKES; }
+  bool has_floats() const { return !is_audio() || input == ASR_INPUT_FLOAT; }  // is fed floats, which may not be finite
 
   // Returns the kind of normalisation of a front end. The mean of a whole endless stream is known too late, and partial
   // results are wanted while audio is fed. So a front end that asks for this mean is live then.

@@ -212,7 +212,8 @@ TEST(Misuse, ConfigsOfOtherVersions) {
 
 TEST(Misuse, LengthsThatWereNegative) {
   const EnginePointer engine = load_engine();
-  for (const asr_input input : {ASR_INPUT_INT16, ASR_INPUT_FLOAT, ASR_INPUT_FEATURES, ASR_INPUT_LOGLIKES}) {
+  for (const asr_input input :
+       {ASR_INPUT_INT16, ASR_INPUT_FLOAT, ASR_INPUT_FEATURES, ASR_INPUT_LOGLIKES, ASR_INPUT_ULAW, ASR_INPUT_ALAW}) {
     asr_stream_config config = default_stream();
     config.input = input;
     config.n_channels = 2;

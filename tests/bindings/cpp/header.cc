@@ -276,6 +276,33 @@ TEST(CppHeader, FeedRefusesTheWrongTypeAndHalfSamples) {
   EXPECT_TRUE(rows.try_feed(std::vector<float>(std::size_t{2} * engine.info().n_feature_dims)));
 }
 
+TEST(CppHeader, G711) {
+  senone::Engine engine = load();
+  senone::StreamConfig config;
+  config.input = ASR_INPUT_ULAW;
+  senone::Stream stream = engine.open(config);
+  EXPECT_EQ(stream.try_feed(std::vector<int16_t>(4)).error().status(), ASR_INVALID_ARGUMENT);
+  EXPECT_TRUE(stream.try_feed(std::vector<uint8_t>(4)));
+}
+
+TEST(CppHeader, RecordingsAreDecoded) {
+  senone::AudioConfig config;
+  config.format = ASR_AUDIO_S16LE;
+  senone::Audio audio(config);
+  const std::vector<int16_t> samples(100, 16384);
+  audio.push(samples.data(), 2 * samples.size());
+  audio.finish();
+  std::vector<float> read(200);
+  EXPECT_EQ(audio.read(read.data(), read.size()), 100u);
+  EXPECT_EQ(read[99], 0.5f);
+  EXPECT_EQ(audio.info().n_bits, 16u);
+  EXPECT_EQ(audio.next_warning(), "");
+  EXPECT_EQ(audio.try_push("a", 1).error().status(), ASR_INVALID_STATE);
+  senone::Audio file;
+  EXPECT_EQ(file.try_push("fLaC0123456789012345678901", 26).error().status(), ASR_UNSUPPORTED);
+  EXPECT_EQ(file.info().is_other, 1u);
+}
+
 TEST(CppHeader, NextHasATimeout) {
   senone::Engine engine = load();
   senone::Stream stream = engine.open();

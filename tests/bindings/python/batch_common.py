@@ -25,10 +25,10 @@ if os.environ.get("NO_NUMPY"):
 if os.environ.get("BATCH_TRAPS"):
     import senone._audio
     opened = senone._audio.Recording.__init__
-    def open_trap(self, path, *args):
+    def open_trap(self, path, *args, **named):
         if "slow" in str(path): time.sleep(0.02)
         if "poison" in str(path): os.kill(os.getpid(), signal.SIGKILL)
-        opened(self, path, *args)
+        opened(self, path, *args, **named)
     senone._audio.Recording.__init__ = open_trap
 """
 

@@ -82,19 +82,15 @@ class Recognition(unittest.TestCase):
         coarse, rate = senone.read_audio(write_wave(self.folder / "8.wav", bytes([0, 128, 192]), 1, rate=8000), 16000)
         self.assertEqual((coarse.tolist(), rate), ([-1, 0, 0.5], 8000))
 
-    def test_other_formats_through_libsndfile(self) -> None:
+    def test_floats_need_no_libsndfile(self) -> None:
         floats = (samples().astype("<f4") / 32768).tobytes()
         path = self.folder / "floats.wav"
         form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 3, 1, 16000, 64000, 4, 32)  # 3: floating point
         head = struct.pack("<4sI4s", b"RIFF", 36 + len(floats), b"WAVE")
         path.write_bytes(head + form + struct.pack("<4sI", b"data", len(floats)) + floats)
         with unittest.mock.patch.object(_sndfile, "_library", lambda: None):
-            with self.assertRaisesRegex(senone.BadFile, "pip install soundfile"):
-                engine().recognize(path)
-        if _sndfile._library() is None:
-            self.skipTest("no libsndfile here")
-        self.assertEqual(engine().recognize(path).text, SENTENCE)
-        read, rate = senone.read_audio(path)
+            self.assertEqual(engine().recognize(path).text, SENTENCE)
+            read, rate = senone.read_audio(path)
         self.assertEqual((read.dtype, rate, (read * 32768 == samples()).all()), (np.float32, 16000, True))
 
     def test_interleaved_channels(self) -> None:

@@ -274,6 +274,7 @@ TEST(AudioDecoder, WhatIsNotDecodedIsNamed) {
       EXPECT_TRUE(result.samples.empty());
     }
   }
+  EXPECT_EQ(decoded("~}|~{z~~}}~|zyz{}~~}|{zyxz|~~}}~", 1, input).error, "") << "quiet mu-law";
   // MP3 and AAC have no signature but the beginnings of two frames; one of them may be a sample.
   const std::string mp3 = "\xff\xfb\x90\x64" + std::string(413, 'x'),
                     adts = "\xff\xf1\x50\x80\x10\x1f\xfc" + std::string(121, 'x');

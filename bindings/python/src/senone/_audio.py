@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads recordings piece by piece or as arrays: WAV through the standard library, other formats through libsndfile
-(_sndfile.py)."""
+"""Reads recordings piece by piece or as arrays: WAV, AU and samples without a header through the library (_decoder.py), other
+formats through libsndfile (_sndfile.py)."""
 
 from __future__ import annotations
 
 import ctypes
+import io
 import logging
 import os
 import stat
 import sys
-import wave
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Union
 
-from ._errors import BadAudio, BadFile, InvalidArgument, IoFailure, NotFound
+from ._decoder import ALL, MIX, Decoder
+from ._errors import BadAudio, BadFile, Error, InvalidArgument, IoFailure, NotFound, Unsupported
 from ._numpy import has_numpy, numpy
 from ._sndfile import Damaged, Missing, SoundFile
 
@@ -28,45 +29,77 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("senone")
 
+_T = TypeVar("_T")
+
 _PIECE = 16000  # samples of each channel
+_BYTES = 1 << 16  # read from a file at a time
 
 
 class Recording:
     """A recording that is read piece by piece, so that memory does not grow with its length.
-    rate: samples per second. n_channels: interleaved in the pieces. input: type of the pieces, as a stream's setting: "int16"
-    (bytes of 16-bit samples) or "float" (float32, full scale -1..1). audio_s: seconds read so far. warnings: sentences,
-    complete after the last piece. A file ending in .raw holds 16-bit little-endian mono samples at raw_rate. Raises NotFound,
-    IoFailure, BadFile, BadAudio.
+
+    source: its path, or the bytes of the file. raw_format: "s16le", "s16be", "f32le", "mulaw" or "alaw": such samples without a
+    header, whatever they look like; None: a file, or, if the name ends in .raw or bytes begin like no file, "s16le".
+    raw_rate, raw_channels: of samples without a header. channel: the one to read, from 0, MIX or ALL.
+
+    rate: samples per second. n_channels: of the recording. n_out_channels: interleaved in the pieces, which are float32 of full
+    scale -1..1. has_header: False: samples without one. is_int16: True: of 16-bit integers. audio_s: seconds read so far.
+    warnings: sentences, complete after the last piece. Raises NotFound, IoFailure, BadFile, BadAudio, Unsupported,
+    InvalidArgument.
     """
 
-    def __init__(self, path: str | os.PathLike[str], raw_rate: int = 16000) -> None:
-        self.path = Path(path)
-        self.rate, self.n_channels, self.input = raw_rate, 1, "int16"
+    def __init__(
+        self,
+        source: str | os.PathLike[str] | bytes,
+        raw_rate: int = 16000,
+        *,
+        raw_format: str | None = None,
+        raw_channels: int = 1,
+        channel: int = MIX,
+    ) -> None:
         self.warnings: list[str] = []
         self._n_samples = 0
-        self._source = self._open(raw_rate)
+        self._sound: SoundFile | None = None
+        self._ended = False
+        self._channel = channel
+        self._file: BinaryIO
+        if isinstance(source, bytes):
+            self._name, kind = "audio", "file_or_s16le"
+            self._file = io.BytesIO(source)
+        else:
+            path = Path(source)
+            _check_readable(path)
+            self._name, kind = str(path), "file_or_s16le" if path.suffix.lower() == ".raw" else "file"
+            try:
+                self._file = path.open("rb")
+            except OSError as error:
+                raise IoFailure(f"{path}: cannot be read: {error.strerror}") from None
+        self._decoder = self._named(lambda: Decoder(raw_format or kind, raw_rate, raw_channels, channel))
+        try:
+            self._read_header()
+        except BaseException:
+            self._close()
+            raise
 
     @property
     def audio_s(self) -> float:
         """Seconds read so far."""
         return self._n_samples / self.rate
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[array[float]]:
         """Yields pieces of up to a second at 16 kHz."""
-        width = 2 if self.input == "int16" else 4  # bytes per sample in a piece
         while True:
-            try:
-                piece = self._read()
-            except Damaged as error:
-                raise BadFile(f"{self.path}: damaged audio: {error}") from None
-            except OSError as error:
-                raise IoFailure(f"{self.path}: cannot be read: {error.strerror}") from None
-            n = memoryview(piece).nbytes // (width * self.n_channels)
-            if n == 0:
+            piece = self._decoder.read(_PIECE)
+            self._warn()
+            if len(piece) > 0:
+                self._n_samples += len(piece) // self.n_out_channels
+                yield piece
+            elif self._ended:
                 break
-            self._n_samples += n
-            yield piece
-        self._check_length()
+            else:
+                self._read_more()
+        if self._n_samples == 0:
+            raise BadAudio(f"{self._name}: no audio in it; check how it was recorded")
 
     def __enter__(self) -> Recording:
         return self
@@ -74,83 +107,94 @@ class Recording:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._source.close()
+        self._close()
 
-    def _open(self, raw_rate: int) -> Any:
-        _check_readable(self.path)
+    def _read_header(self) -> None:
         try:
-            if self.path.suffix.lower() == ".raw":
-                return self.path.open("rb")
-            return self._open_audio()
-        except OSError as error:
-            raise IoFailure(f"{self.path}: cannot be read: {error.strerror}") from None
+            while not (info := self._decoder.info()).is_known and not self._ended:
+                self._read_more()
+        except (BadFile, Unsupported) as error:
+            if not self._decoder.info().is_other:
+                raise
+            self._open_sound(error)
+            info = self._decoder.info()
+        if self._sound is not None:
+            self.rate, self.n_channels, self.has_header, self.is_int16 = (
+                self._sound.rate,
+                self._sound.n_channels,
+                True,
+                False,
+            )
+        else:
+            self.rate, self.n_channels, self.has_header = max(1, info.rate), info.n_channels, info.has_header
+            self.is_int16 = info.n_bits == 16 and not info.is_float
+        self.n_out_channels = self.n_channels if self._channel == ALL else 1
 
-    def _open_audio(self) -> Any:
-        source = self._open_wave()
-        if self.rate < 1:
-            source.close()
-            raise BadFile(f"{self.path}: says that it has {self.rate} samples a second; check how it was recorded")
-        return source
-
-    def _open_wave(self) -> Any:
+    def _open_sound(self, refused: Error) -> None:
+        """Reads the file through libsndfile, and what that has decoded through a decoder, for its channels."""
         try:
-            file = wave.open(str(self.path), "rb")
-        except (wave.Error, EOFError) as error:
-            return self._open_sound(f"is no WAV file of integer samples ({error})")
-        width = file.getsampwidth()
-        if width != 2 and not has_numpy():
-            file.close()
-            return self._open_sound(f"has samples of {8 * width} bits")
-        if not 1 <= width <= 4:
-            raise BadAudio(f"{self.path}: samples of {8 * width} bits; convert it to 16 bits")
-        self.rate, self.n_channels, self.input = (
-            file.getframerate(),
-            file.getnchannels(),
-            "int16" if width == 2 else "float",
-        )
-        return file
-
-    def _open_sound(self, problem: str) -> Any:
-        try:
-            file = SoundFile(self.path)
+            self._sound = SoundFile(self._file)
         except Missing:
-            raise BadFile(
-                f"{self.path}: {problem}; other files than WAV of integers need libsndfile: pip install soundfile, or install "
-                "the system's libsndfile1"
+            raise type(refused)(
+                f"{refused}; or install libsndfile, which reads it: pip install soundfile, or the system's libsndfile1"
             ) from None
         except Damaged as error:
-            raise BadFile(f"{self.path}: cannot be read: {error}") from None
-        self.rate, self.n_channels, self.input = file.rate, file.n_channels, "float"
-        return file
+            if not self._decoder.info().format_name:
+                raise refused from None
+            raise BadFile(f"{self._name}: cannot be read: {error}") from None
+        if self._sound.rate < 1:
+            raise BadFile(
+                f"{self._name}: says that it has {self._sound.rate} samples a second; check how it was recorded"
+            )
+        if self._channel >= self._sound.n_channels:
+            raise InvalidArgument(
+                f"{self._name}: has {self._sound.n_channels} channels, of which number {self._channel} was asked for; they are "
+                "numbered from 0"
+            )
+        sound, self._ended = self._sound, False
+        self._decoder = self._named(lambda: Decoder("f32le", sound.rate, sound.n_channels, self._channel))
 
-    def _read(self) -> Any:
-        if isinstance(self._source, SoundFile):
-            return self._source.read(_PIECE)
-        if isinstance(self._source, wave.Wave_read):
-            data, width = self._source.readframes(_PIECE), self._source.getsampwidth()
-            data = data[: len(data) // (width * self.n_channels) * width * self.n_channels]
-            return data if width == 2 else _from_pcm(data, width)
-        data = self._source.read(2 * _PIECE)
-        return _native(data[: len(data) // 2 * 2])
+    def _read_more(self) -> None:
+        try:
+            data = self._file.read(_BYTES) if self._sound is None else self._sound.read(_PIECE)
+        except Damaged as error:
+            raise BadFile(f"{self._name}: damaged audio: {error}") from None
+        except OSError as error:
+            raise IoFailure(f"{self._name}: cannot be read: {error.strerror}") from None
+        self._ended = len(data) == 0
+        self._named(self._decoder.finish if self._ended else lambda: self._decoder.push(data))
 
-    def _check_length(self) -> None:
-        if isinstance(self._source, wave.Wave_read) and self._n_samples < self._source.getnframes():
-            n = self._source.getnframes()
-            self.warnings.append(f"{self.path}: cut short: {self._n_samples} samples are there, its header says {n}")
-        if self._n_samples == 0:
-            raise BadAudio(f"{self.path}: no audio in it; check how it was recorded")
+    def _named(self, call: Callable[[], _T]) -> _T:
+        """Calls the decoder, and begins the sentences of its errors with the name of the recording."""
+        try:
+            return call()
+        except Error as error:
+            raise type(error)(f"{self._name}: {error}") from None
+
+    def _warn(self) -> None:
+        self.warnings += [f"{self._name}: {sentence}" for sentence in self._decoder.warnings()]
+
+    def _close(self) -> None:
+        if self._sound is not None:
+            self._sound.close()
+        self._decoder.close()
+        self._file.close()
 
 
-def read_audio(path: str | os.PathLike[str], raw_rate: int = 16000) -> tuple[Samples, int]:
-    """Reads a recording: samples [n] or [n, channels], int16 or float32 of full scale -1..1, and their rate in Hz.
+def read_audio(source: str | os.PathLike[str] | bytes, raw_rate: int = 16000) -> tuple[Samples, int]:
+    """Reads a recording: samples [n] or [n, channels], and their rate in Hz. Files of 16-bit integers have int16, others float32
+    of full scale -1..1.
 
-    A file ending in .raw holds 16-bit little-endian mono samples at raw_rate. Raises NotFound, IoFailure, BadFile, BadAudio.
+    source: its path, or the bytes of the file. A file ending in .raw, or bytes, that begin like no file hold 16-bit
+    little-endian mono samples at raw_rate. Raises NotFound, IoFailure, BadFile, BadAudio, Unsupported.
     """
     np = numpy("arrays of samples")
-    with Recording(path, raw_rate) as recording:
-        data = b"".join(bytes(piece) if isinstance(piece, bytes) else piece.tobytes() for piece in recording)
+    with Recording(source, raw_rate, channel=ALL) as recording:
+        data = b"".join(piece.tobytes() for piece in recording)
         log_warnings(recording)
-    samples = np.frombuffer(data, np.int16 if recording.input == "int16" else np.float32)
+    samples = np.frombuffer(data, np.float32)
+    if recording.is_int16:
+        samples = (samples * np.float32(32768)).astype(np.int16)
     return (samples if recording.n_channels == 1 else samples.reshape(-1, recording.n_channels)), recording.rate
 
 
@@ -175,34 +219,11 @@ def _check_readable(path: Path) -> None:
         raise BadFile(f"{path}: is empty; check how it was recorded")
 
 
-def _from_pcm(data: bytes, width: int) -> array[float]:
-    """Converts integers of `width` bytes, 1 (unsigned), 3 or 4, to float32 of full scale -1..1."""
-    np = numpy("samples that are not of 16 bits")
-    if width == 1:
-        samples = (np.frombuffer(data, np.uint8).astype(np.float32) - np.float32(128)) / np.float32(128)
-    elif width == 3:
-        wide = np.zeros((len(data) // 3, 4), np.uint8)
-        wide[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 3)
-        samples = (wide.view("<i4")[:, 0] / 2.0**31).astype(np.float32)
-    else:
-        samples = (np.frombuffer(data, "<i4") / 2.0**31).astype(np.float32)
-    return array("f", samples.tobytes())
-
-
-def _native(data: bytes) -> bytes:
-    """Converts little-endian 16-bit samples to the machine's byte order."""
-    if sys.byteorder == "little":
-        return data
-    samples = array("h", data)
-    samples.byteswap()
-    return samples.tobytes()
-
-
 def as_audio(values: Any, n_channels: int, kind: str) -> tuple[Any, int, int]:
-    """Returns the argument of `Stream.feed` as memory of samples of the type `kind` ("int16" or "float32"). That is its owner,
-    its address and the number of samples per channel. int16 becomes float by 1/32768. Objects with the buffer protocol need no
-    numpy: 16-bit samples, also as bytes in the machine's byte order, float32 or float64; their channels are interleaved. Raises
-    InvalidArgument."""
+    """Returns the argument of `Stream.feed` as memory of samples of the type `kind` ("int16", "float32" or "uint8", G.711): its
+    owner, its address and the number of samples per channel. int16 becomes float by 1/32768. Objects with the buffer protocol
+    need no numpy: 16-bit samples, also as bytes in the machine's byte order, float32 or float64; their channels are
+    interleaved. Raises InvalidArgument."""
     if not hasattr(values, "__array__"):
         try:
             view = memoryview(values)
@@ -212,7 +233,10 @@ def as_audio(values: Any, n_channels: int, kind: str) -> tuple[Any, int, int]:
             return _of_buffer(values, view, n_channels, kind)
     np = numpy("arrays of samples")
     samples = np.asarray(values)
-    if samples.dtype.type not in (np.int16, np.float32, np.float64):
+    if kind == "uint8":
+        if samples.dtype.type is not np.uint8:
+            raise InvalidArgument(f"samples are {samples.dtype}; a stream of G.711 takes uint8")
+    elif samples.dtype.type not in (np.int16, np.float32, np.float64):
         raise InvalidArgument(
             f"samples are {samples.dtype}; they must be int16, or float32 or float64 of full scale -1..1"
         )
@@ -224,7 +248,10 @@ def as_audio(values: Any, n_channels: int, kind: str) -> tuple[Any, int, int]:
         n = samples.shape[0]
     else:
         shape = "[n]" if n_channels == 1 else f"[n, {n_channels}]"
-        raise InvalidArgument(f"samples have the shape {list(samples.shape)}; n_channels={n_channels} needs {shape}")
+        raise InvalidArgument(
+            f"samples have the shape {list(samples.shape)}; n_channels={n_channels} needs {shape}"
+            + transposed(samples.shape, "; they are")
+        )
     if kind == "float32" and samples.dtype.type is np.int16:
         samples = samples.astype(np.float32) / np.float32(32768)
     with np.errstate(over="ignore"):  # values beyond float32 become infinite, which is refused
@@ -232,9 +259,22 @@ def as_audio(values: Any, n_channels: int, kind: str) -> tuple[Any, int, int]:
     return owner, owner.ctypes.data, n
 
 
+def transposed(shape: tuple[int, ...], begin: str) -> str:
+    """Returns the end of a sentence if an array has its channels before its samples, or ""."""
+    if len(shape) != 2 or shape[0] >= shape[1]:
+        return ""
+    return f"{begin} transposed: give " + ("audio[0]" if shape[0] == 1 else "audio.T, which has the samples first")
+
+
 def _of_buffer(values: Any, view: memoryview, n_channels: int, kind: str) -> tuple[Any, int, int]:
     """`as_audio` of an object's memory."""
     code = view.format.lstrip("@=" + ("<" if sys.byteorder == "little" else ">"))
+    if kind == "uint8":
+        if code not in ("B", "b", "c"):
+            raise InvalidArgument(f"samples have the format {code!r}; a stream of G.711 takes bytes")
+        data = values if isinstance(values, bytes) else view.tobytes()
+        address = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0
+        return data, address, _n_samples(view.nbytes, 1, n_channels)
     if code in ("B", "b", "c"):
         code = "h"
         n = _n_samples(view.nbytes, 2, n_channels)

@@ -13,14 +13,14 @@ from ._library import asr_fusion, asr_stream_config, lib
 from ._numbers import real
 from ._speaker import Speaker
 
-Input = Literal["float", "int16", "features", "loglikes"]
+Input = Literal["float", "int16", "ulaw", "alaw", "features", "loglikes"]
 Cmn = Literal["model", "live", "batch", "none"]
 Endpoint = Literal["off", "command", "dictation", "captions"]
 Vad = Literal["on", "off"]
 Adaptation = Literal["on_call", "between_utterances", "off"]
 Fusion = Literal["sum", "log_sum", "max", "follow", "select"]
 
-_INPUTS = {"int16": 0, "float": 1, "features": 2, "loglikes": 3}
+_INPUTS = {"int16": 0, "float": 1, "features": 2, "loglikes": 3, "ulaw": 4, "alaw": 5}
 _CMNS = {"model": 0, "live": 1, "batch": 2, "none": 3}
 _VADS = {"off": 1, "on": 2}
 _ADAPTATIONS = {"on_call": 0, "between_utterances": 1, "off": 2}
@@ -30,7 +30,8 @@ _ENDPOINTS = {"off": 0, "command": 1, "dictation": 2, "captions": 3}
 
 class RecognizeConfig(TypedDict, total=False):
     """Keyword arguments of `Engine.recognize` and `Engine.stream`. Missing ones have the library's defaults.
-    input: type of the fed data: "float" (default; audio of any type below), "int16" (audio, 16 bits kept unchanged), "features"
+    input: type of the fed data: "float" (default; audio of any type below), "int16" (audio, 16 bits kept unchanged), "ulaw" or "alaw"
+        (bytes of G.711), "features"
         (rows [T, n_feature_dims], after all transforms) or "loglikes" (rows [T, n_states], natural log-likelihoods).
     n_channels: channels of the fed data, 1..64; default 1. channel: the one to recognise, from 0; default: their mean.
     cmn: cepstral mean normalisation: "model" (default), "live", "batch", "none". "live" gives partial events while audio is

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Union, cast
 
-from ._audio import Recording, log_warnings
-from ._config import Input, RecognizeConfig, StreamConfig, encoded
+from ._audio import Recording, log_warnings, transposed
+from ._config import RecognizeConfig, StreamConfig, encoded
+from ._decoder import MIX
 from ._errors import BadAudio, InvalidArgument, Unsupported, check
 from ._events import Result
 from ._handle import Handle, Owner
@@ -109,9 +110,11 @@ class Engine(Owner):
 
     def recognize(self, audio: Any, rate: int | None = None, **config: Unpack[RecognizeConfig]) -> Result:
         """Recognises a recording and waits for its words.
-        audio: the path of a recording, an array [n] or [n, channels] of int16, or of float32 or float64 with full scale -1..1,
-        or bytes of 16-bit samples. WAV files of integers and .raw files (16 bits, mono) need nothing else, other formats
-        libsndfile (pip install soundfile). With input="features" or "loglikes": an array [T, n_feature_dims] or [T, n_states].
+        audio: the path of a recording, the bytes of a file, an array [n] or [n, channels] of int16, or of float32 or float64
+        with full scale -1..1, or bytes of 16-bit samples. WAV, AU and .raw files (16 bits, mono) need nothing else, FLAC, Ogg,
+        MP3 and others libsndfile (pip install soundfile). docs/audio.md has the formats. Bytes are taken for a file if they begin
+        like one, unless `input` says what they are. With input="features" or "loglikes": an array [T, n_feature_dims] or
+        [T, n_states].
         rate: samples per second of an array or a .raw file; None: the model's. config: see `RecognizeConfig`; lattice_beam is 8
         and n_best 10 unless one of them is given, and lattice_beam=0 is faster.
         Raises NotFound, IoFailure, BadFile, BadAudio (not finite, or empty), InvalidArgument, Unsupported, DeviceLost,
@@ -215,25 +218,45 @@ class Engine(Owner):
                 raise InvalidArgument(f"{os.fspath(audio)}: features and log-likelihoods are given as arrays")
             return _pieces(audio)
         if is_path:
-            return self._open(audio, rate, settings, stack)
+            recording = self._open(audio, rate, settings, stack)
+            assert recording is not None
+            return recording
+        is_bytes = isinstance(audio, (bytes, bytearray)) or (isinstance(audio, memoryview) and audio.format in "Bbc")
+        if is_bytes and "input" not in settings and len(audio) > 0:
+            file = self._open(bytes(audio), rate, settings, stack)
+            if file is not None:
+                return file
         if rate is not None:
             settings["rate"] = rate
         shape: tuple[int, ...] = getattr(audio, "shape", None) or (len(audio),)
+        if end := transposed(shape, "it is"):
+            raise InvalidArgument(f"audio has the shape {list(shape)}: {end}")
         if len(shape) == 2 and "n_channels" not in settings:
             settings["n_channels"] = shape[1]
         if shape[0] == 0:
             raise BadAudio("no audio: the recording has no samples")
         return _pieces(audio, settings.get("n_channels", 1))
 
-    def _open(self, path: Path, rate: int | None, settings: StreamConfig, stack: contextlib.ExitStack) -> Iterable[Any]:
-        """Yields the pieces of a file, which the stack closes."""
-        recording = stack.enter_context(Recording(path, rate or int(self._info.sample_rate_hz)))
+    def _open(
+        self, source: Path | bytes, rate: int | None, settings: StreamConfig, stack: contextlib.ExitStack
+    ) -> Recording | None:
+        """Opens a file, which the stack closes. None: bytes that are no file."""
+        channel = settings.get("channel", MIX)
+        recording = Recording(source, rate or int(self._info.sample_rate_hz), channel=channel)
+        stack.enter_context(recording)
+        if isinstance(source, bytes) and not recording.has_header:
+            return None
         if rate is not None and rate != recording.rate:
             raise InvalidArgument(f"rate is {rate}, but the file says {recording.rate} Hz; leave the rate out")
+        if settings.get("n_channels", recording.n_channels) != recording.n_channels:
+            raise InvalidArgument(
+                f"n_channels is {settings['n_channels']}, but the file has {recording.n_channels}; leave it out"
+            )
         stack.callback(log_warnings, recording)
         settings["rate"] = recording.rate
-        settings["input"] = cast(Input, recording.input)
-        settings.setdefault("n_channels", recording.n_channels)
+        settings["input"] = "float"
+        settings["n_channels"] = 1
+        settings.pop("channel", None)
         return recording
 
     def _read_info(self) -> EngineInfo:

@@ -154,6 +154,32 @@ class asr_lattice(ctypes.Structure):
     ]
 
 
+class asr_audio_config(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("format", c_int),
+        ("sample_rate_hz", c_uint32),
+        ("n_channels", c_uint32),
+        ("channel", c_int32),
+    ]
+
+
+class asr_audio_info(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("format_name", c_char_p),
+        ("is_known", c_uint32),
+        ("has_header", c_uint32),
+        ("sample_rate_hz", c_uint32),
+        ("n_channels", c_uint32),
+        ("n_out_channels", c_uint32),
+        ("n_bits", c_uint32),
+        ("is_float", c_uint32),
+        ("is_other", c_uint32),
+        ("n_missing_bytes", c_uint64),
+    ]
+
+
 # name: (result, parameters)
 FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_status_text": (c_char_p, [c_int]),
@@ -216,6 +242,14 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_event_word": (c_int, [c_void_p, c_size_t, c_size_t, POINTER(asr_word)]),
     "asr_event_lattice": (c_int, [c_void_p, POINTER(asr_lattice)]),
     "asr_event_free": (None, [c_void_p]),
+    "asr_audio_config_default": (None, [POINTER(asr_audio_config)]),
+    "asr_audio_open": (c_int, [POINTER(asr_audio_config), POINTER(c_void_p)]),
+    "asr_audio_push": (c_int, [c_void_p, c_char_p, c_size_t]),
+    "asr_audio_finish": (c_int, [c_void_p]),
+    "asr_audio_read": (c_int, [c_void_p, POINTER(c_float), c_size_t, POINTER(c_size_t)]),
+    "asr_audio_get_info": (c_int, [c_void_p, POINTER(asr_audio_info)]),
+    "asr_audio_warning": (c_char_p, [c_void_p]),
+    "asr_audio_close": (None, [c_void_p]),
 }
 
 # Functions that only read or free an event keep the interpreter's lock: with many streams, releasing and reacquiring it

@@ -7,11 +7,12 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.util
+import io
 import os
-from array import array
 from collections.abc import Iterator
 from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_int64, c_void_p
 from pathlib import Path
+from typing import BinaryIO
 
 SFM_READ = 0x10
 
@@ -30,7 +31,7 @@ class _Info(ctypes.Structure):
 
 
 _FUNCTIONS = {
-    "sf_open": (c_void_p, [c_char_p, c_int, POINTER(_Info)]),
+    "sf_open_fd": (c_void_p, [c_int, c_int, POINTER(_Info), c_int]),
     "sf_readf_float": (c_int64, [c_void_p, POINTER(c_float), c_int64]),
     "sf_error": (c_int, [c_void_p]),
     "sf_strerror": (c_char_p, [c_void_p]),
@@ -70,34 +71,49 @@ class Damaged(Exception):
 class SoundFile:
     """An open recording of any format that libsndfile knows. Raises Missing, Damaged."""
 
-    def __init__(self, path: os.PathLike[str]) -> None:
+    def __init__(self, file: BinaryIO) -> None:
+        """file: open for reading; it may also be a BytesIO."""
         self._file: int | None = None
+        self._memory: int | None = None  # a descriptor of a copy, since libsndfile reads descriptors
         library = _library()
         if library is None:
             raise Missing
         self._library = library
         info = _Info()
-        self._file = library.sf_open(os.fsencode(path), SFM_READ, byref(info))
+        self._file = library.sf_open_fd(self._descriptor(file), SFM_READ, byref(info), 0)
         if not self._file:
+            self.close()
             raise Damaged(self._error())
         self.rate = int(info.samplerate)
         self.n_channels = int(info.channels)
 
-    def read(self, n: int) -> array[float]:
-        """Reads the next n samples of each channel, interleaved, full scale -1..1; fewer only at the end."""
+    def _descriptor(self, file: BinaryIO) -> int:
+        file.seek(0)
+        if not isinstance(file, io.BytesIO):
+            os.lseek(file.fileno(), 0, os.SEEK_SET)
+            return file.fileno()
+        self._memory = os.memfd_create("recording")
+        with os.fdopen(os.dup(self._memory), "wb") as copy:
+            copy.write(file.getbuffer())
+        os.lseek(self._memory, 0, os.SEEK_SET)
+        return self._memory
+
+    def read(self, n: int) -> bytes:
+        """Reads the next n samples of each channel, interleaved float32, full scale -1..1; fewer only at the end."""
         samples = (c_float * (n * self.n_channels))()
         n_read = self._library.sf_readf_float(self._file, samples, n)
         if self._library.sf_error(self._file) != 0:
             raise Damaged(self._error())
-        piece = array("f")
-        piece.frombytes(memoryview(samples).cast("B")[: 4 * n_read * self.n_channels])
-        return piece
+        return bytes(memoryview(samples).cast("B")[: 4 * n_read * self.n_channels])
 
     def close(self) -> None:
         """Closes the file. May be called again."""
         if self._file:
             self._library.sf_close(self._file)
         self._file = None
+        if self._memory is not None:
+            os.close(self._memory)
+        self._memory = None
 
     def __del__(self) -> None:
         self.close()

@@ -61,6 +61,9 @@ def _checked(final: Result | None) -> Result:
     return final
 
 
+_KINDS = {"float": "float32", "int16": "int16", "ulaw": "uint8", "alaw": "uint8"}  # of the memory of samples
+
+
 class Stream(Uncopied):
     """One source of audio and its events, made by `Engine.stream`.
     ``for event in stream`` and ``async for event in stream`` take events, wait for each, and end after END. `next`, `ready`,
@@ -130,7 +133,8 @@ class Stream(Uncopied):
     def feed(self, values: Any) -> None:
         """Appends audio or rows, and returns as soon as they are copied.
         values: audio: an array [n], or [n, n_channels], of int16, or of float32 or float64 with full scale -1..1. Or bytes,
-        bytearrays, memoryviews and array.arrays of these types, channels interleaved. Bytes are 16-bit samples.
+        bytearrays, memoryviews and array.arrays of these types, channels interleaved. Bytes are 16-bit samples, or, with
+        input "ulaw" or "alaw", those of G.711.
         Features: [T, n_feature_dims], log-likelihoods: [T, n_states]. The result does not depend on how a signal is cut into
         calls. Blocks while the backlog is over max_backlog_ms, except in a callback. Raises InvalidArgument, InvalidState (after
         finish or close), BadAudio (a value is not finite; nothing of this call is taken), OutOfMemory, or the exception of the
@@ -148,7 +152,7 @@ class Stream(Uncopied):
             rows, n = as_rows(values, self._row_length)
             owner, address = rows, rows.ctypes.data
         else:
-            owner, address, n = as_audio(values, self._n_channels, "int16" if self._input == "int16" else "float32")
+            owner, address, n = as_audio(values, self._n_channels, _KINDS[self._input])
         with self._handle as pointer:
             status: int = function(pointer, address, n)
         del owner  # kept alive until here

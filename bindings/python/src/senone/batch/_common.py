@@ -29,7 +29,8 @@ class Item(NamedTuple):
 @dataclass(frozen=True)
 class Settings:
     """Settings of a worker; plain values, as they travel between processes and hosts.
-    jobs, threads: 0: chosen by the device. stream: keyword arguments of `Engine.stream`.
+    jobs, threads: 0: chosen by the device. raw_rate to channel: as of `senone._audio.Recording`. stream: keyword arguments of
+    `Engine.stream`.
     """
 
     model: str
@@ -38,6 +39,9 @@ class Settings:
     jobs: int
     threads: int
     raw_rate: int
+    raw_format: str | None
+    raw_channels: int
+    channel: int
     stream: dict[str, Any]
 
 

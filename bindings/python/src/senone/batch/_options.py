@@ -8,8 +8,12 @@ import os
 from dataclasses import dataclass
 from typing import Any, Callable, NoReturn, Sequence
 
+from senone._decoder import FORMATS, MIX
+
 from ._common import Settings, UsageFailure
 from ._recognizer import MOST_LANES
+
+RAW_FORMATS = [name for name in FORMATS if not name.startswith("file")]
 
 DESCRIPTION = """\
 Recognises archives of recordings on every device of this host, an engine each, or with --ray on a cluster.
@@ -120,6 +124,25 @@ def _add_recognition(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--raw-rate", type=_whole(1000, 768000), default=16000, help="sample rate of .raw files (16 bits, mono)"
     )
+    group.add_argument(
+        "--raw-format",
+        choices=RAW_FORMATS,
+        help="all recordings are such samples without a header, whatever they look like",
+    )
+    group.add_argument(
+        "--raw-channels", type=_whole(1, 64), default=1, metavar="N", help="channels of the samples of --raw-format"
+    )
+    group.add_argument(
+        "--channel", type=_channel, default=MIX, metavar="N|mix", help="channel to recognise, from 0; mix: the mean of all"
+    )
+
+
+def _channel(text: str) -> int:
+    if text == "mix":
+        return MIX
+    if not text.isdecimal() or int(text) > 63:
+        raise argparse.ArgumentTypeError(f"{text!r} is not mix, nor the number of a channel, 0 to 63")
+    return int(text)
 
 
 def _stream(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -158,6 +181,9 @@ def parse(arguments: Sequence[str]) -> Options:
         jobs=found.jobs or 0,
         threads=found.threads or 0,
         raw_rate=found.raw_rate,
+        raw_format=found.raw_format,
+        raw_channels=found.raw_channels,
+        channel=found.channel,
         stream=_stream(found),
     )
     return Options(

@@ -76,8 +76,15 @@ class Recognizer:
             if event.kind == senone.EventKind.END:
                 ended.set()
 
-        with Recording(item.path, self._settings.raw_rate) as recording:
-            config: Any = {"rate": recording.rate, "n_channels": recording.n_channels, "input": recording.input}
+        settings = self._settings
+        with Recording(
+            item.path,
+            settings.raw_rate,
+            raw_format=settings.raw_format,
+            raw_channels=settings.raw_channels,
+            channel=settings.channel,
+        ) as recording:
+            config: Any = {"rate": recording.rate, "input": "float"}
             with contextlib.closing(self.engine.stream(callback=receive, **config, **self._settings.stream)) as stream:
                 for piece in recording:
                     stream.feed(piece)
