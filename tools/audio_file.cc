@@ -120,7 +120,8 @@ void AudioFile::open_with_library(const AudioOptions &options, const Error &refu
   if (path_ == "-") keep_standard_input();
   lseek(file_.get(), 0, SEEK_SET);
   SF_INFO info{};
-  library_.reset(sf_open_fd(file_.get(), SFM_READ, &info, SF_FALSE));
+  // A copy, which libsndfile owns: a failed sf_open_fd may close the descriptor in spite of SF_FALSE.
+  library_.reset(sf_open_fd(dup(file_.get()), SFM_READ, &info, SF_TRUE));
   if (library_ == nullptr && sf_error(nullptr) == SF_ERR_UNRECOGNISED_FORMAT) {
     if (decoder_->kind() == nullptr) throw refused;
     fail(ASR_UNSUPPORTED, "%s: is %s, which the installed libsndfile does not read; convert it: ffmpeg -i FILE -ac 1 out.wav",

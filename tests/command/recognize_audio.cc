@@ -16,7 +16,7 @@
 namespace asr::test {
 namespace {
 
-const char kWords[] = "low high mid low";
+const char kSpoken[] = "low high mid low";
 
 std::string with_model(const std::string &arguments) {
   return "recognize --device cpu --model " + tone_bundle() + " " + arguments;
@@ -35,13 +35,13 @@ std::string written(const std::string &name, const std::string &bytes) {
 // The words, with silence after them, so that live input ends the utterance.
 std::vector<int> spoken(uint32_t n_channels = 1) {
   std::vector<int> samples;
-  for (const int16_t sample : speak(kWords)) samples.insert(samples.end(), n_channels, sample);
+  for (const int16_t sample : speak(kSpoken)) samples.insert(samples.end(), n_channels, sample);
   return samples;
 }
 
 // Expects the words by all ways: file, standard input, live input.
 void expect_words(const std::string &path, const std::string &options = "", const std::string &warning = "") {
-  const std::string line = std::string(kWords) + "\n";
+  const std::string line = std::string(kSpoken) + "\n";
   for (const std::string &input : {path, "- <" + path, "--endpoint command - <" + path, "- <" + path + " --chunk 77"}) {
     const Outcome outcome = recognize_command(options + " " + input);
     EXPECT_EQ(outcome.exit_code, 0) << input << ": " << outcome.output;
@@ -113,10 +113,10 @@ TEST(RecognizeAudio, FormatsOfLibsndfileAreReadFromFilesAndPipes) {
     sf_write_short(file, samples.data(), static_cast<sf_count_t>(samples.size()));
     sf_close(file);
     for (const std::string &input : {path, "- <" + path}) {
-      EXPECT_TRUE(has(recognize_command(input), std::string(kWords) + "\n")) << std::hex << format << " " << input;
+      EXPECT_TRUE(has(recognize_command(input), std::string(kSpoken) + "\n")) << std::hex << format << " " << input;
     }
     const Outcome live = recognize_command("--endpoint command - <" + path);
-    EXPECT_TRUE(has(live, std::string(kWords) + "\n")) << live.output;
+    EXPECT_TRUE(has(live, std::string(kSpoken) + "\n")) << live.output;
     EXPECT_TRUE(has(live, "cannot be decoded while it comes")) << live.output;
   }
 }
@@ -158,7 +158,7 @@ TEST(RecognizeAudio, Channels) {
   writer.n_channels = 2;
   const std::string one = written("one.wav", writer.file(samples)), phase = written("phase.wav", writer.file(against));
   expect_words(one, "--channel 0");
-  EXPECT_FALSE(has(recognize_command("--channel 1 " + one), kWords));
+  EXPECT_FALSE(has(recognize_command("--channel 1 " + one), kSpoken));
   expect_words(phase, "", "has channels that cancel each other, so that channel ");
   expect_words(phase, "--channel 1");
   const Outcome third = recognize_command("--channel 2 " + one);
@@ -207,7 +207,7 @@ TEST(RecognizeAudio, SignalsEndLiveInputAndNotTheCommand) {
       "for i in $(seq 1200); do [[ $(is_empty) == 0 ]] && break; sleep 0.05; done\n";
   for (const char *signal : {"INT", "TERM"}) {
     run_script(begin + "kill -s " + signal + " $pid; wait $pid; status=$?; rm $pipe\n" +
-               "[[ $status == 0 ]] || { cat said; exit 1; }\ngrep -qx '" + kWords + "' out || { cat out said; exit 1; }\n" +
+               "[[ $status == 0 ]] || { cat said; exit 1; }\ngrep -qx '" + kSpoken + "' out || { cat out said; exit 1; }\n" +
                "grep -q 'the input is taken for ended' said\n");
   }
 }

@@ -47,7 +47,7 @@ def encodings(values: "np.typing.NDArray[np.int16]") -> dict[tuple[int, int], by
     """Returns the data of WAV files by their codec and bits a sample."""
     wide = values.astype("<i4") << 16
     return {
-        (1, 8): ((values >> 8) + 128).astype(np.uint8).tobytes(),
+        (1, 8): np.clip(((values.astype(np.int32) + 128) >> 8) + 128, 0, 255).astype(np.uint8).tobytes(),
         (1, 16): values.astype("<i2").tobytes(),
         (1, 24): wide.view(np.uint8).reshape(-1, 4)[:, 1:].tobytes(),
         (1, 32): wide.tobytes(),

@@ -80,7 +80,8 @@ class SoundFile:
             raise Missing
         self._library = library
         info = _Info()
-        self._file = library.sf_open_fd(self._descriptor(file), SFM_READ, byref(info), 0)
+        # A copy, which libsndfile owns: a failed sf_open_fd may close the descriptor although it should not.
+        self._file = library.sf_open_fd(os.dup(self._descriptor(file)), SFM_READ, byref(info), 1)
         if not self._file:
             self.close()
             raise Damaged(self._error())
