@@ -113,7 +113,8 @@ AudioFile::AudioFile(const std::string &path, const AudioOptions &options, bool 
 // Opens a file of a format that the decoder has refused. libsndfile's samples go through a decoder, too, for their channels.
 void AudioFile::open_with_library(const AudioOptions &options, const Error &refused) {
   if (is_live_ && decoder_->kind() != nullptr) {
-    warnings_.push_back("is " + std::string(decoder_->kind()->name) +
+    const bool is_codec = decoder_->kind()->reader == FileKind::Reader::kDecoder;
+    warnings_.push_back("is " + std::string(decoder_->kind()->name) + (is_codec ? " of a codec" : "") +
                         ", which cannot be decoded while it comes: there are no words before its end; pipe WAV or samples "
                         "without a header instead, such as those of ffmpeg -i - -f wav -");
   }

@@ -2,6 +2,7 @@
 // Writes WAV and AU files of all codes that AudioDecoder knows, with whatever sizes in their headers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -33,7 +34,7 @@ inline uint64_t code_word(const SampleCode &code, int sample) {
     case Encoding::kAlaw:
       return nearest(g711::kAlaw);
     case Encoding::kUnsigned:
-      return static_cast<uint64_t>(sample / 256 + 128);
+      return static_cast<uint64_t>(std::min((sample + 32768 + 128) / 256, 255));
     case Encoding::kFloat: {
       uint64_t bits = 0;
       if (code.n_bytes == 8) {
