@@ -193,7 +193,7 @@ class Batch {
     if (prints_ && !warnings.empty()) progress_.hide();
     const StdoutLock lock;
     for (const std::string &warning : warnings) {
-      if (prints_) fprintf(stderr, "senone: warning: %s\n", warning.c_str());
+      if (prints_) print_line(stderr, "senone: warning: %s", warning.c_str());
     }
     return !warnings.empty();
   }
