@@ -106,7 +106,7 @@ bool Search::consume(SearchScratch &scratch) {
 
 // Removes the next frame's tokens whose paths have another emitting arc in `frame` than the best token's, and their links.
 void Search::cut_paths(SearchScratch &scratch, uint32_t frame) const {
-  std::vector<Token> &tokens = scratch.next.tokens;
+  PagedVector<Token> &tokens = scratch.next.tokens;
   const std::vector<uint32_t> arcs = trace_.emitting_arcs(tokens, frame);
   const uint32_t best = arcs[static_cast<size_t>(best_token(tokens, false) - tokens.data())];
   std::vector<uint32_t> new_slot(tokens.size(), SlotTable::kNone);
@@ -132,12 +132,12 @@ void Search::cut_paths(SearchScratch &scratch, uint32_t frame) const {
   const auto is_cut = [](const EpsilonLink &link) {
     return link.source == SlotTable::kNone || link.destination == SlotTable::kNone;
   };
-  std::vector<EpsilonLink> &links = scratch.epsilon_links;
+  PagedVector<EpsilonLink> &links = scratch.epsilon_links;
   links.erase(std::remove_if(links.begin(), links.end(), is_cut), links.end());
 }
 
 // Returns the token of least cost; nullptr if with_final and no token is in a final state.
-const Token *Search::best_token(const std::vector<Token> &tokens, bool with_final) const {
+const Token *Search::best_token(const PagedVector<Token> &tokens, bool with_final) const {
   const Token *best = nullptr;
   float best_cost = kInfinity;
   for (const Token &token : tokens) {

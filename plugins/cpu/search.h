@@ -61,7 +61,7 @@ class Search {
   void cut_paths(SearchScratch &scratch, uint32_t frame) const;
 
   SearchLattice &links();
-  const Token *best_token(const std::vector<Token> &tokens, bool with_final) const;
+  const Token *best_token(const PagedVector<Token> &tokens, bool with_final) const;
   float scaled_cost(float loglike) const;
   void ask(const StateRecord &record, SearchScratch &scratch) const;
   // Returns the trace record of a token's path, which it adds if needed.

@@ -68,7 +68,7 @@ void Trace::compact(TokenList &tokens) {
 }
 
 // Records follow the ones before them, so one pass finds the arc of every path. A frame of the settled path counts as kRoot.
-std::vector<uint32_t> Trace::emitting_arcs(const std::vector<Token> &tokens, uint32_t frame) const {
+std::vector<uint32_t> Trace::emitting_arcs(const PagedVector<Token> &tokens, uint32_t frame) const {
   struct Passed {
     uint32_t n_frames, arc;  // of the path up to a record; the record of the arc
   };

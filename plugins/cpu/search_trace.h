@@ -32,7 +32,7 @@ class Trace {
   void compact(TokenList &tokens);
 
   // Returns for each token its path's emitting arc in `frame`, which no path has in its last arc: equal numbers, equal arcs.
-  std::vector<uint32_t> emitting_arcs(const std::vector<Token> &tokens, uint32_t frame) const;
+  std::vector<uint32_t> emitting_arcs(const PagedVector<Token> &tokens, uint32_t frame) const;
 
   // Fills arcs() with the whole path that ends with record `last` and then, unless arc is 0, with arc number arc - 1. Returns
   // its cost.
