@@ -48,7 +48,7 @@ EnginePointer load_engine(const std::string &bundle, const Options &options) {
 }
 
 Recording read_recording(const std::string &path, const std::string &id) {
-  tool::AudioFile file(path, 16000);
+  tool::AudioFile file(path, tool::AudioOptions{});
   if (file.rate_hz() != 16000 || file.n_channels() != 1) fail(ASR_BAD_FILE, "%s: not 16 kHz and one channel", path.c_str());
   Recording recording;
   recording.id = id;
