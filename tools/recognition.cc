@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -48,10 +49,26 @@ void add_words(const RecognisedAlternative &alternative, Json *json) {
   }
 }
 
+// Returns the names of ASR_FLAG_*, in lower case.
+Json names_of_flags(const Recognition &r) {
+  constexpr std::pair<uint32_t, const char *> kNames[] = {{ASR_FLAG_NOT_FINAL_STATE, "not_final_state"},
+                                                          {ASR_FLAG_BEAM_DIED, "beam_died"},
+                                                          {ASR_FLAG_NO_SPEECH, "no_speech"},
+                                                          {ASR_FLAG_BEAM_NARROWED, "beam_narrowed"},
+                                                          {ASR_FLAG_FELL_BACK, "fell_back"},
+                                                          {ASR_FLAG_CANCELLED, "cancelled"},
+                                                          {ASR_FLAG_REJECTED, "rejected"}};
+  Json names = Json::array();
+  for (const auto &[flag, name] : kNames) {
+    if (r.has(flag)) names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string to_text(const Recognition &r) {
-  if (r.is_rejected()) return "\n";
+  if (r.is_left_out) return "\n";
   if (r.others.empty()) return r.best.text + "\n";
   std::string lines;
   int number = 0;
@@ -73,10 +90,13 @@ std::string to_json(const Recognition &r) {
   if (r.part > 0) json["utterance"] = r.part;
   json["audio_s"] = rounded(r.audio_s);
   add_alternative(r.best, &json);
-  json["reached_final"] = (r.flags & ASR_FLAG_NOT_FINAL_STATE) == 0;
-  json["beam_died"] = (r.flags & ASR_FLAG_BEAM_DIED) != 0;
-  if (r.out_of_grammar >= 0) json["out_of_grammar"] = rounded(static_cast<double>(r.out_of_grammar));
-  if (r.rejected) json["rejected"] = *r.rejected;
+  json["reached_final"] = !r.has(ASR_FLAG_NOT_FINAL_STATE);
+  json["beam_died"] = r.has(ASR_FLAG_BEAM_DIED);
+  const bool is_compared = r.out_of_grammar >= 0;
+  json["out_of_grammar"] = is_compared ? Json(rounded(static_cast<double>(r.out_of_grammar))) : Json();
+  json["rejected"] = is_compared ? Json(r.has(ASR_FLAG_REJECTED)) : Json();
+  json["lattice_beam"] = r.lattice_beam ? Json(rounded(*r.lattice_beam)) : Json();
+  json["flags"] = names_of_flags(r);
   add_words(r.best, &json);
   for (const RecognisedAlternative &other : r.others) {
     Json item;
@@ -89,7 +109,7 @@ std::string to_json(const Recognition &r) {
 
 std::string to_ctm(const Recognition &r) {
   std::string text;
-  if (r.is_rejected()) return text;
+  if (r.is_left_out) return text;
   for (const RecognisedWord &word : r.best.words) {
     text += format("%s 1 %.2f %.2f %s", r.id.c_str(), word.start_s, word.end_s - word.start_s, word.text.c_str());
     text += word.confidence >= 0 ? format(" %.3f\n", static_cast<double>(word.confidence)) : "\n";
@@ -99,7 +119,7 @@ std::string to_ctm(const Recognition &r) {
 
 std::string to_srt(const Recognition &r, int *number) {
   std::string all;
-  if (r.is_rejected()) return all;
+  if (r.is_left_out) return all;
   const std::vector<RecognisedWord> &words = r.best.words;
   for (size_t begin = 0, end; begin < words.size(); begin = end) {
     std::string cue = words[begin].text;
@@ -118,9 +138,9 @@ std::string to_srt(const Recognition &r, int *number) {
 }
 
 std::string to_hyp(const Recognition &r) {
-  std::string text = r.is_rejected() ? "" : r.best.text;
+  std::string text = r.is_left_out ? "" : r.best.text;
   for (const Recognition &part : r.parts) {
-    if (!part.is_rejected()) text += (text.empty() ? "" : " ") + part.best.text;
+    if (!part.is_left_out) text += (text.empty() ? "" : " ") + part.best.text;
   }
   return text + (text.empty() ? "(" : " (") + r.id + ")\n";
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/asr.h"
 #include "core/lattice/lattice.h"
 
 namespace asr::tool {
@@ -33,14 +34,16 @@ struct Recognition {
   std::vector<RecognisedAlternative> others;  // alternatives of --nbest
   double audio_s = 0, acoustic_scale = 0;     // acoustic_scale is set with a lattice
   uint32_t flags = 0;                         // ASR_FLAG_*
-  float out_of_grammar = -1;                  // -1: unknown
-  std::optional<bool> rejected;               // with --reject
+  float out_of_grammar = -1;                  // -1: not compared
+  bool is_left_out = false;                   // true: its words are in no output except JSON
+  std::optional<double> lattice_beam;         // width of the lattice, if there is one
   std::optional<CompactLattice> lattice;      // present until it is written
   std::deque<Recognition> parts;  // with --endpoint: the utterances found so far; their recording has no best and others
   uint32_t part = 0;              // number of such an utterance in its recording, from 1
   bool done = false;              // nothing more will be added
 
-  bool is_rejected() const { return rejected.value_or(false); }
+  bool has(uint32_t flag) const { return (flags & flag) != 0; }
+  bool stops_early() const { return has(ASR_FLAG_NOT_FINAL_STATE) && !best.words.empty(); }  // within a sentence
 };
 
 std::string to_text(const Recognition &recognition);  // the words; with --nbest one line per path: number, total cost, words

@@ -69,6 +69,41 @@ std::string searched_on(const asr_engine_info &info) {
   return format(", searched on %s (%s)", info.search_device_id, info.search_device_name);
 }
 
+// Counts what a user should know of the results before relying on their words.
+struct Doubts {
+  size_t n_utterances = 0, n_unfinished = 0, n_rejected = 0, n_narrow = 0;
+  double least_beam = 0;
+
+  void add(const Recognition &result) {
+    ++n_utterances;
+    n_unfinished += result.stops_early();
+    n_rejected += result.has(ASR_FLAG_REJECTED);
+    if (!result.has(ASR_FLAG_BEAM_NARROWED)) return;
+    const double beam = result.lattice_beam.value_or(0);
+    least_beam = n_narrow++ == 0 ? beam : std::min(least_beam, beam);
+  }
+};
+
+void print_doubts(const std::deque<Recognition> &results, const Options &options) {
+  Doubts doubts;
+  for (const Recognition &result : results) {
+    if (options.endpoint.empty() && result.error.empty()) doubts.add(result);
+    for (const Recognition &part : result.parts) doubts.add(part);
+  }
+  if (doubts.n_unfinished > 0) {
+    fprintf(stderr, "%zu of %zu utterances did not reach the end of the grammar%s\n", doubts.n_unfinished, doubts.n_utterances,
+            options.strict ? ": their words are left out" : "; --strict leaves their words out");
+  }
+  if (doubts.n_rejected > 0) {
+    fprintf(stderr, "%zu of %zu utterances were rejected: the grammar probably does not hold what was said%s\n",
+            doubts.n_rejected, doubts.n_utterances, options.keep_rejected ? "" : "; --keep-rejected prints their words");
+  }
+  if (doubts.n_narrow > 0) {
+    fprintf(stderr, "%zu of %zu lattices are narrower than %g, at least %g, as wider ones take too much time or memory\n",
+            doubts.n_narrow, doubts.n_utterances, static_cast<double>(options.lattice_beam), doubts.least_beam);
+  }
+}
+
 // With --endpoint the recordings' utterances are counted, too.
 void print_summary(const asr_engine *engine, const std::deque<Recognition> &results, bool has_parts, double seconds) {
   asr_engine_info info;
@@ -137,6 +172,7 @@ void run(Options options) {
   const BatchOptions batch{n_jobs, journal ? &*journal : nullptr, speakers ? &*speakers : nullptr, true};
   const std::deque<Recognition> results = recognize_batch(engine.get(), options, batch, &source);
   print_summary(engine.get(), results, !options.endpoint.empty(), wall_seconds() - begin_s);
+  print_doubts(results, options);
   if (speakers) speakers->warn_of_unused_files();
   if (journal && journal->n_older() > 0)
     print_line(stderr, "%zu older results are in %s", journal->n_older(), options.hyp.c_str());
@@ -293,9 +329,12 @@ void add_recognize(Command app) {
       .excludes("--loglikes");
   command
       .option("--reject", options->reject_text,
-              "Print nothing, or with --json that it is rejected, for what the grammar probably does not hold: from this "
-              "probability on, 0.5 if none is given; off: do not compare with the background")
+              "Probability from which on something else than the grammar holds was said, so that an empty line is printed; "
+              "0.5 if none is given. Default: the bundle's, 0.5 for grammars; off: do not compare with the background")
       .may_lack_value();
+  command.flag("--keep-rejected", options->keep_rejected, "Print the words of rejected utterances, too");
+  command.flag("--strict", options->strict,
+               "Print an empty line, no words, for utterances that did not reach the end of the grammar");
   command.option("--boost", options->boost, "File of phrases, a phrase a line, that are likelier than the graph says");
   command.option("--boost-bonus", options->boost_bonus, "What a path that says one gains (natural log); 3..8 is usual")
       .range(-kMostBoostBonus, kMostBoostBonus)

@@ -40,6 +40,7 @@ struct RecognizeOptions {
   const asr_fusion *fusion = nullptr;   // made from the options above
   std::string reject_text = kNoReject;  // --reject: "" without a value, kNoReject if not given
   float reject = 0;                     // threshold of reject_text; 0: none, below 0: off
+  bool keep_rejected = false, strict = false;
   bool json = false, ctm = false, srt = false, confidence = false, resume = false;
   std::string selection;  // "N", "P%", or "": all is scored
   uint32_t model_bits = 32, n_best_gaussians = 0;

@@ -100,17 +100,28 @@ RecognisedAlternative take_alternative(const asr_event *event, size_t number) {
   return result;
 }
 
+constexpr char kStopsEarly[] = ": stops before the end of the grammar: probably something else was said, or the end is missing";
+
+// Returns the name of a recording or entry of an archive, or of one of its utterances.
+std::string name_of(const Recognition &result, const RecognizeOptions &options) {
+  const std::string &name = (options.features + options.loglikes).empty() ? result.path : result.id;
+  return result.part == 0 ? name : format("%s, utterance %u", name.c_str(), result.part);
+}
+
 void take_result(const asr_event *event, const RecognizeOptions &options, double frame_shift_s, Recognition *result) {
   result->flags = asr_event_flags(event);
   result->out_of_grammar = asr_event_out_of_grammar(event);
-  if (options.reject != 0) result->rejected = (result->flags & ASR_FLAG_REJECTED) != 0;
+  result->is_left_out =
+      (result->has(ASR_FLAG_REJECTED) && !options.keep_rejected) || (result->has(ASR_FLAG_NOT_FINAL_STATE) && options.strict);
   result->best = take_alternative(event, 0);
+  if (result->stops_early()) result->warnings.push_back(name_of(*result, options) + kStopsEarly);
   for (size_t i = 1; i < asr_event_n_alternatives(event); ++i) result->others.push_back(take_alternative(event, i));
   if (options.lattice_beam == 0) return;
   asr_lattice lattice;
   lattice.size = sizeof(lattice);
   check(asr_event_lattice(event, &lattice));
   result->acoustic_scale = lattice.acoustic_scale;
+  result->lattice_beam = lattice.beam;
   if (!options.lattice.empty()) result->lattice = copy_lattice(event, frame_shift_s);
 }
 

@@ -16,14 +16,14 @@ constexpr uint32_t kMostWaitingFrames = 5632, kCommitFrames = 5120;
 }  // namespace
 
 Determinised determinise(Lattice lattice, const DeterminiseOptions &options, const StopToken &stop) {
-  const PreparedLattice prepared = prepare(std::move(lattice), options.acoustic_scale, options.lattice_beam);
+  PreparedLattice prepared = prepare(std::move(lattice), options.acoustic_scale, options.lattice_beam);
   Determiniser determiniser(options);
-  if (!prepared.empty()) determiniser.advance(prepared, prepared.lattice.n_states(), options.max_bytes, stop);
+  if (!prepared.empty()) determiniser.advance(prepared, prepared.lattice.n_states(), {options.max_bytes, 1}, stop);
   return determiniser.finish();
 }
 
 // The window gets a quarter of max_bytes, the determiniser the rest. A piece may use a quarter of the determiniser's remaining
-// memory, so that later pieces have some, too.
+// memory, so that later pieces have some, too; the last piece may use all of it.
 struct PieceDeterminiser::State {
   explicit State(const DeterminiseOptions &options)
       : window_bytes(options.max_bytes / 4),
@@ -38,10 +38,11 @@ struct PieceDeterminiser::State {
     if (!is_last && window.bytes() <= window_bytes && window.n_states() < 2 * n_kept) return;
     window.prepare(determiniser.beam());
     if (window.has_paths()) {
+      if (window.bytes() > window_bytes) narrow();
       if (window.bytes() > window_bytes) {
         determiniser.keep_best_path(window.prepared(), window.open_begin());
       } else {
-        determiniser.advance(window.prepared(), window.open_begin(), result_limit(), stop);
+        determiniser.advance(window.prepared(), window.open_begin(), {result_bytes, is_last ? size_t{1} : 4}, stop);
       }
     }
     window.drop(determiniser.forget(window.open_begin()));
@@ -51,14 +52,14 @@ struct PieceDeterminiser::State {
 
   void commit(const StopToken &stop) {
     const uint32_t gate = window.commit(window.last_frame() - kCommitFrames, determiniser.beam());
-    determiniser.commit(window.prepared(), gate, window.open_begin(), result_limit(), stop);
+    determiniser.commit(window.prepared(), gate, window.open_begin(), {result_bytes, 4}, stop);
     window.drop(determiniser.forget(window.open_begin()));
   }
 
-  // Returns the memory that a piece may fill.
-  size_t result_limit() const {
-    const size_t held = determiniser.bytes();
-    return held + (result_bytes - std::min(result_bytes, held)) / 4;
+  // Narrows the beam until the window has room, if one is narrow enough.
+  void narrow() {
+    const double width = window.width_within(window_bytes, determiniser.beam());
+    if (width > 0) determiniser.narrow_to(width, window.narrow(width));
   }
 
   const size_t window_bytes, result_bytes;

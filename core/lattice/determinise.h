@@ -12,6 +12,8 @@
 
 namespace asr {
 
+constexpr double kWidthStep = 0.25;  // beams that are tried if the one asked for takes too much are multiples of it
+
 struct DeterminiseOptions {
   double acoustic_scale = 1;
   double lattice_beam = 8;

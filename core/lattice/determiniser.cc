@@ -11,89 +11,148 @@
 // A lattice may come in pieces. A subset waits for the next piece if paths without a word lead from it to the states that end
 // the piece. Earlier pieces keep only the states that waiting subsets can reach.
 //
-// Costs too large for exact sums make estimates differ by rounding. The search may then spread over ways of equal cost
-// before one of them is complete. Then, and whenever memory runs out that early, only the best path is followed.
+// Expanding a subset lists the states after each of its next words. In a wide beam these are so many that memory may run out
+// before the best path is complete, so the search begins again with a narrower beam (determiniser_width.cc). Only if none is
+// narrow enough, the best path alone is followed: costs too large for exact sums, for example, make estimates differ by
+// rounding, and the search may spread over ways of equal cost before one of them is complete.
 #include "core/lattice/determiniser.h"
 
 #include <algorithm>
 
 namespace asr {
 
-Determiniser::Determiniser(const DeterminiseOptions &options) : options_(options), beam_(options.lattice_beam) {
+Determiniser::Determiniser(const DeterminiseOptions &options)
+    : options_(options), beam_(options.lattice_beam), kept_beam_(options.lattice_beam) {
   lists_.elements.push_back({0, {}, {}});
   subsets_.push_back({{0, 1, 0}, {}, kNone, 0, {}, {}});
   waiting_.push_back(0);
 }
 
+size_t Determiniser::bytes_of(const Sizes &n) {
+  return (n.n_subsets * sizeof(Subset) + n.n_states * sizeof(ResultState) + n.n_arcs * sizeof(CompactArc) + n.n_ids * 4) * 17 /
+         16;
+}
+
+size_t Determiniser::assembled_bytes_of(const Sizes &n) {
+  constexpr size_t kResultState = sizeof(CompactLattice::End) + 40;  // including the costs that prune() compares
+  return n.n_arcs * sizeof(CompactArc) + n.n_states * kResultState + 4 * n.n_assembled_ids;
+}
+
+size_t Determiniser::list_bytes_of(size_t n_lists, size_t n_elements, size_t n_ids) {
+  constexpr size_t kIndexEntry = 96;  // including its share of the hash table
+  return n_lists * kIndexEntry +
+         3 * (n_elements * sizeof(SubsetElement) + 4 * n_ids);  // 3: a vector during its copy to a larger one
+}
+
+// Returns an upper bound of the memory in use.
+size_t Determiniser::held_bytes() const {
+  return bytes_of(sizes()) +
+         list_bytes_of(known_subsets_.size() + known_states_.size(), lists_.elements.size(), lists_.pool.size()) +
+         3 * (queue_.size() * sizeof(Estimated) + waiting_.size() * 4) + (step_ ? step_->bytes() : 0);
+}
+
 size_t Determiniser::bytes() const {
-  const auto blocks = [](const auto &deque) { return deque.size() * sizeof(deque[0]) * 17 / 16; };
-  const auto growing = [](size_t n, size_t each) { return 3 * n * each; };  // a vector during its copy to a larger one
-  constexpr size_t kIndexEntry = 96;                                        // including its share of the hash table
-  constexpr size_t kResultState = sizeof(CompactLattice::End) + 40;         // including the costs that prune() compares
-  const size_t result = blocks(subsets_) + blocks(states_) + blocks(arcs_) + blocks(ids_);
-  const size_t search = growing(lists_.elements.size(), sizeof(SubsetElement)) + growing(lists_.pool.size(), 4) +
-                        (known_subsets_.size() + known_states_.size()) * kIndexEntry +
-                        growing(queue_.size(), sizeof(Estimated)) + growing(waiting_.size(), 4) + (step_ ? step_->bytes() : 0);
-  const size_t assembled = arcs_.size() * sizeof(CompactArc) + states_.size() * kResultState + 4 * n_assembled_ids_;
-  return std::max(result + search, assembled + std::max(result, assembled));  // finish() copies twice
+  const size_t result = bytes_of(sizes()) - freed_bytes_;
+  const size_t held = held_bytes() - freed_bytes_ - freed_lists_bytes_;
+  const size_t assembled = assembled_bytes_of(sizes()) - freed_assembled_bytes_;
+  return std::max(held, assembled + std::max(result, assembled));  // finish() copies twice
+}
+
+bool Determiniser::has_bytes(size_t n) const {
+  return bytes() + n <= max_bytes_ && (freed_bytes_ + freed_lists_bytes_ == 0 || held_bytes() + n <= most_held_bytes_);
 }
 
 // Returns true if the paths of the step fit into the lists.
 bool Determiniser::has_room() const {
-  return bytes() + 3 * (step_->n_elements() * sizeof(SubsetElement) + 4 * step_->n_element_ids()) <= max_bytes_;
+  return has_bytes(3 * (step_->n_elements() * sizeof(SubsetElement) + 4 * step_->n_element_ids()));
 }
 
-void Determiniser::advance(const PreparedLattice &lattice, uint32_t open, size_t max_bytes, const StopToken &stop) {
+void Determiniser::advance(PreparedLattice &lattice, uint32_t open, const Room &room, const StopToken &stop) {
   lattice_ = &lattice;
-  max_bytes_ = max_bytes;
-  best_is_complete_ = any_is_complete_ = false;
+  open_ = open;
+  prepared_beam_ = beam_;
   const Start begun = start();
-  const uint64_t n_arcs = lattice.lattice.arcs.size() + lattice.lattice.n_states();
-  step_.emplace(lattice, options_.acoustic_scale, std::min(open, gate_),
-                WordStep::Limits{2 * options_.max_work + 64 * n_arcs, stop});
+  double reached = reach(beam_, room, stop);
+  if (reached < prepared_beam_ && !best_only_) {
+    order_by_cost(lattice, options_.acoustic_scale);
+    reached = find_width(begun, reached, room, stop);
+  }
+  if (reached < 0) {
+    follow_best_path(begun, open);
+  } else {
+    beam_ = reached;
+  }
+  std::sort(waiting_.begin(), waiting_.end());
+  waiting_.erase(std::unique(waiting_.begin(), waiting_.end()), waiting_.end());
+  if (beam_ < kept_beam_ && !best_only_ && open < lattice.lattice.n_states()) keep_within(result_costs(), limit_of(beam_));
+  freed_bytes_ = freed_lists_bytes_ = freed_assembled_bytes_ = 0;
+}
+
+// Follows the waiting subsets within a beam. Returns the beam that was reached; below 0 if work or memory ran out before the
+// best path was complete.
+double Determiniser::reach(double beam, const Room &room, const StopToken &stop) {
+  limit_ = limit_of(beam);
+  beam_ = beam;
+  is_narrower_ = beam < kept_beam_;
+  const Dropped freed = is_narrower_ ? beyond(result_costs(), limit_) : Dropped{};
+  freed_bytes_ = bytes_of(freed.sizes);
+  freed_lists_bytes_ = list_bytes_of(freed.n_waiting, freed.n_elements, freed.n_ids);
+  freed_assembled_bytes_ = assembled_bytes_of(freed.sizes);
+  const size_t held = bytes();
+  max_bytes_ = held + (room.max_bytes - std::min(room.max_bytes, held)) / room.divisor;
+  most_held_bytes_ = std::max(max_bytes_, room.max_bytes);
+  best_is_complete_ = any_is_complete_ = false;
+  const Lattice &lattice = lattice_->lattice;
+  const uint64_t n_arcs = lattice.arcs.size() + lattice.n_states();
+  step_.emplace(*lattice_, options_.acoustic_scale, std::min(open_, gate_),
+                WordStep::Limits{2 * options_.max_work + 64 * n_arcs, limit_, stop});
   for (const uint32_t number : waiting_) enqueue(number);
   waiting_.clear();
   const bool done = search() && any_is_complete_;
   queue_ = {};
   step_.reset();
-  if (!done) follow_best_path(begun, open);
-  std::sort(waiting_.begin(), waiting_.end());
-  waiting_.erase(std::unique(waiting_.begin(), waiting_.end()), waiting_.end());
+  return done ? beam_ : -1;
 }
 
 // Returns false if work or memory ran out before the best path was complete.
 bool Determiniser::search() {
   while (!queue_.empty()) {
     const Estimated next = queue_.top();
-    if (best_is_complete_ && (best_only_ || step_->work() > options_.max_work || bytes() > max_bytes_)) {
-      narrow(next.cost);
+    if (best_is_complete_ && (best_only_ || step_->work() > options_.max_work || !has_bytes(0))) {
+      stop_at(next.cost);
       return true;
     }
     queue_.pop();
     if (subsets_[next.subset].result_state != kNone || take_up(next.subset)) continue;
-    if (best_is_complete_) narrow(next.cost);
+    if (best_is_complete_) stop_at(next.cost);
     return best_is_complete_;
   }
   return true;
 }
 
 // Narrows the beam: every path that costs less than `cost` has been found, and no others will be.
-void Determiniser::narrow(double cost) { beam_ = std::min(beam_, std::max(0.0, cost - lattice_->best)); }
+void Determiniser::stop_at(double cost) { beam_ = std::min(beam_, std::max(0.0, cost - lattice_->best)); }
 
 void Determiniser::enqueue(uint32_t number) {
   const Subset &subset = subsets_[number];
   double least = kNoEnd.graph;
   for (size_t e = subset.list.begin; e < subset.list.end; ++e) least = std::min(least, estimate(subset, lists_.elements[e]));
-  if (least <= lattice_->limit) queue_.push({least, subset.list.frame, number});
+  if (least <= limit_) queue_.push({least, subset.list.frame, number});
 }
 
 // Returns false if work or memory ran out; the arcs added until then are part of the result.
 bool Determiniser::take_up(uint32_t number) {
   const List list = subsets_[number].list;
-  const size_t held = bytes();
-  if (held > max_bytes_) return false;
-  step_->begin(&lists_.elements[list.begin], list.end - list.begin, lists_.pool.data(), lattice_->limit - lattice_->best,
-               max_bytes_ - held);
+  if (!has_bytes(0)) return false;
+  // Lists that earlier pieces left may be of a wider beam.
+  const Subset &waiting = subsets_[number];
+  elements_within_.clear();
+  for (size_t e = list.begin; e < list.end; ++e) {
+    const SubsetElement &element = lists_.elements[e];
+    if (!is_narrower_ || estimate(waiting, element) <= limit_) elements_within_.push_back(element);
+  }
+  step_->begin(elements_within_.data(), elements_within_.size(), lists_.pool.data(), limit_ - lattice_->best,
+               std::min(max_bytes_ - bytes(), most_held_bytes_ - std::min(held_bytes(), most_held_bytes_)));
   if (step_->ran_out()) return false;
   if (step_->leads_nowhere()) return true;
   if (step_->reaches_open() && (gate_ == kNone || step_->open_estimate() <= step_->word_estimate())) return wait(number);
@@ -107,15 +166,15 @@ bool Determiniser::take_up(uint32_t number) {
     state.end.cost = step_->end_cost() - subset.lead_cost;
     step_->append_end_ids(n_lead_ids, &step_ids_);
     state.end.alignment = take_step_ids();
-    n_assembled_ids_ += state.end.alignment.size;
+    n_assembled_ids_ += state.end.alignment.size + (number == 0 ? subset.n_passed_ids : 0);
   }
   state.arcs_begin = state.arcs_end = arcs_.size();
   while (step_->next_word()) {
-    if (total(subset.cost) + step_->estimate() > lattice_->limit) continue;
+    if (total(subset.cost) + step_->estimate() > limit_) continue;
     if (!has_room()) return false;
     step_->append_ids(n_lead_ids, &step_ids_);
     const Alignment ids = take_step_ids();
-    add_arc(reach(subset), step_->word(), step_->cost() - subset.lead_cost, ids);
+    add_arc(next_subset(subset), step_->word(), step_->cost() - subset.lead_cost, ids);
     state.arcs_end = arcs_.size();
   }
   return true;
@@ -126,7 +185,7 @@ bool Determiniser::take_up(uint32_t number) {
 bool Determiniser::wait(uint32_t number) {
   if (gate_ != kNone) {
     const size_t n_bytes = step_->n_open_elements() * sizeof(SubsetElement) + 4 * step_->n_open_ids();
-    if (bytes() + 3 * n_bytes > max_bytes_) return false;
+    if (!has_bytes(3 * n_bytes)) return false;
     Subset &subset = subsets_[number];
     List &list = subset.list;
     const size_t pool_begin = lists_.pool.size();
@@ -138,7 +197,7 @@ bool Determiniser::wait(uint32_t number) {
       subset.passed_ids.push_back({ids_.size(), element.ids.size});
       subset.n_passed_ids += element.ids.size;
       ids_.insert(ids_.end(), lists_.pool.begin() + static_cast<std::ptrdiff_t>(pool_begin), lists_.pool.end());
-      n_assembled_ids_ += uint64_t{element.ids.size} * std::max(1u, subset.n_arcs);
+      n_assembled_ids_ += uint64_t{element.ids.size} * subset.n_arcs;
       subset.passed_cost = subset.passed_cost + element.cost;
       subset.cost = subset.cost + element.cost;
       list.frame += element.ids.size;
@@ -151,10 +210,9 @@ bool Determiniser::wait(uint32_t number) {
   return true;
 }
 
-void Determiniser::commit(const PreparedLattice &lattice, uint32_t gate, uint32_t open, size_t max_bytes,
-                          const StopToken &stop) {
+void Determiniser::commit(PreparedLattice &lattice, uint32_t gate, uint32_t open, const Room &room, const StopToken &stop) {
   gate_ = gate;
-  advance(lattice, open, max_bytes, stop);
+  advance(lattice, open, room, stop);
   gate_ = kNone;
 }
 
@@ -165,12 +223,18 @@ Alignment Determiniser::take_step_ids() {
   return ids;
 }
 
+// Returns the number of ids that the arc from a state of the result will have.
+uint64_t Determiniser::n_assembled_ids(size_t state, const CompactArc &arc) const {
+  const Subset &next = subsets_[arc.next_state];
+  const uint64_t n_own_ids = state == 0 ? subsets_[0].n_passed_ids : 0;
+  return n_own_ids + arc.alignment.size + next.n_passed_ids + next.lead_ids.size;
+}
+
 // Adds an arc to the last state.
 void Determiniser::add_arc(uint32_t next_subset, uint32_t word, const LatticeCost &cost, const Alignment &ids) {
   arcs_.push_back({next_subset, word, cost, ids});
-  Subset &next = subsets_[next_subset];
-  ++next.n_arcs;
-  n_assembled_ids_ += ids.size + next.lead_ids.size + next.n_passed_ids;
+  ++subsets_[next_subset].n_arcs;
+  n_assembled_ids_ += n_assembled_ids(states_.size() - 1, arcs_.back());
 }
 
 // Gives the subset a state of the result. It is the state of another subset from which the same words go on, or a new one,
@@ -204,7 +268,7 @@ Determiniser::Join Determiniser::join_state(uint32_t number) {
 }
 
 // Returns the subset that the step's current word leads to from `before`, a new one unless known.
-uint32_t Determiniser::reach(const Subset &before) {
+uint32_t Determiniser::next_subset(const Subset &before) {
   const size_t begin = lists_.elements.size(), pool_begin = lists_.pool.size();
   step_->append_elements(&lists_.elements, &lists_.pool);
   const List list = {begin, lists_.elements.size(), before.list.frame + step_->n_ids()};
@@ -224,23 +288,6 @@ uint32_t Determiniser::reach(const Subset &before) {
     enqueue(known);
   }
   return known;
-}
-
-uint32_t Determiniser::forget(uint32_t n_states) {
-  uint32_t n = n_states;
-  for (const uint32_t number : waiting_) n = std::min(n, lists_.elements[subsets_[number].list.begin].state);
-  ElementLists kept;
-  known_subsets_.clear();
-  known_states_.clear();
-  for (const uint32_t number : waiting_) {
-    List &list = subsets_[number].list;
-    list = kept.append(lists_, list);
-    for (size_t e = list.begin; e < list.end; ++e) kept.elements[e].state -= n;
-    if (subsets_[number].passed_ids.empty()) kept.find_or_add(known_subsets_, list, number);  // others begin at the gate
-  }
-  lists_ = std::move(kept);
-  n_forgotten_ += n;
-  return n;
 }
 
 }  // namespace asr

@@ -20,19 +20,29 @@ class Determiniser {
 
   double beam() const { return beam_; }
 
-  // Returns an upper bound of the current memory, including the needs of finish().
+  // Returns an upper bound of the memory, including the needs of finish(), without what keep_within() will drop.
   size_t bytes() const;
 
-  // Continues with the waiting subsets, up to the states from `open` on, whose arcs are not all known yet. Memory stays below
-  // max_bytes except for one path.
-  void advance(const PreparedLattice &lattice, uint32_t open, size_t max_bytes, const StopToken &stop);
+  // Room is memory for the result. An advance may take the given fraction of what the result so far leaves.
+  struct Room {
+    size_t max_bytes;
+    size_t divisor;  // the fraction is 1 / divisor
+  };
+
+  // Continues with the waiting subsets, up to the states from `open` on, whose arcs are not all known yet. Memory stays within
+  // the room except for one path. If work or memory runs out, narrows the beam to the widest multiple of kWidthStep for which
+  // both suffice, or to what was reached if that is more.
+  void advance(PreparedLattice &lattice, uint32_t open, const Room &room, const StopToken &stop);
 
   // Does the same, and brings the waiting subsets to the states from `gate` on: all paths of the lattice pass one of the first
   // of these. A subset before the gate waits there from now on, or goes on with the words before it, whichever is better.
-  void commit(const PreparedLattice &lattice, uint32_t gate, uint32_t open, size_t max_bytes, const StopToken &stop);
+  void commit(PreparedLattice &lattice, uint32_t gate, uint32_t open, const Room &room, const StopToken &stop);
 
   // Does the same as advance() for the best path alone.
   void keep_best_path(const PreparedLattice &lattice, uint32_t open);
+
+  // Narrows the beam of all that follows; numbers[state]: the new numbers of the lattice's states, kNone for those outside it.
+  void narrow_to(double beam, const std::vector<uint32_t> &numbers);
 
   // Forgets everything that the waiting subsets do not need. Returns the number of states removed from the beginning of the
   // lattice; the caller renumbers the others from 0.
@@ -69,12 +79,27 @@ class Determiniser {
       return std::tie(other.cost, frame, other.subset) < std::tie(cost, other.frame, subset);
     }
   };
+  // Sizes of the result so far.
+  struct Sizes {
+    size_t n_subsets = 0, n_states = 0, n_arcs = 0, n_ids = 0;
+    uint64_t n_assembled_ids = 0;
+  };
+  // Parts that keep_within() drops.
+  struct Dropped {
+    Sizes sizes;                                      // of the result
+    size_t n_waiting = 0, n_elements = 0, n_ids = 0;  // of the waiting subsets' lists
+  };
   // Sizes at the beginning of advance(), to roll back to.
   struct Start {
-    size_t n_subsets, n_states, n_arcs, n_ids, n_elements, n_pool;
-    uint64_t n_assembled_ids;
+    Sizes sizes;
+    size_t n_elements, n_pool;
     std::vector<uint32_t> waiting;
     std::vector<Subset> waiting_subsets;
+  };
+  // Total costs of the best ways through the result so far, by current knowledge.
+  struct ResultCosts {
+    std::vector<double> from_start, to_end;  // [states_]
+    std::vector<double> waiting_to_end;      // [subsets_]: of waiting subsets, +inf of others
   };
   struct BestPath {
     uint32_t subset = kNone;  // kNone: no path
@@ -84,6 +109,7 @@ class Determiniser {
 
   const DeterminiseOptions options_;
   double beam_;
+  double kept_beam_;        // beam of the result so far, which is wider than beam_ until keep_within() has run
   bool best_only_ = false;  // only one path was followed; no others are wanted from there on
   ElementLists lists_;
   ElementLists::Index known_subsets_, known_states_;
@@ -102,9 +128,16 @@ class Determiniser {
   std::optional<WordStep> step_;
   std::priority_queue<Estimated> queue_;
   std::vector<uint32_t> step_ids_;
+  uint32_t open_ = 0;
+  uint32_t gate_ = kNone;     // of commit()
+  double prepared_beam_ = 0;  // beam of lattice_->limit
+  double limit_ = 0;          // cost of the paths that are followed
+  bool is_narrower_ = false;  // limit_ is of a narrower beam than the result so far
   size_t max_bytes_ = 0;
-  uint32_t gate_ = kNone;          // of commit()
-  bool best_is_complete_ = false;  // up to the end of the known lattice
+  size_t most_held_bytes_ = 0;
+  size_t freed_bytes_ = 0, freed_lists_bytes_ = 0, freed_assembled_bytes_ = 0;  // what keep_within() will drop
+  std::vector<SubsetElement> elements_within_;                                  // of the subset that is expanded
+  bool best_is_complete_ = false;                                               // up to the end of the known lattice
   bool any_is_complete_ = false;
 
   double total(const LatticeCost &cost) const { return cost.total(options_.acoustic_scale); }
@@ -113,16 +146,24 @@ class Determiniser {
   }
 
   // Defined in determiniser.cc
+  Sizes sizes() const { return {subsets_.size(), states_.size(), arcs_.size(), ids_.size(), n_assembled_ids_}; }
+  static size_t bytes_of(const Sizes &n);
+  static size_t list_bytes_of(size_t n_lists, size_t n_elements, size_t n_ids);
+  static size_t assembled_bytes_of(const Sizes &n);
+  size_t held_bytes() const;
+  bool has_bytes(size_t n) const;
+  double reach(double beam, const Room &room, const StopToken &stop);
   void enqueue(uint32_t number);
   bool search();
-  void narrow(double cost);
+  void stop_at(double cost);
   bool has_room() const;
   bool take_up(uint32_t number);
   bool wait(uint32_t number);
   enum class Join { kNoRoom, kKnown, kNew };
   Join join_state(uint32_t number);
-  uint32_t reach(const Subset &before);
+  uint32_t next_subset(const Subset &before);
   Alignment take_step_ids();
+  uint64_t n_assembled_ids(size_t state, const CompactArc &arc) const;
   void add_arc(uint32_t next_subset, uint32_t word, const LatticeCost &cost, const Alignment &ids);
 
   // Defined in determiniser_result.cc
@@ -131,7 +172,24 @@ class Determiniser {
   void follow_best_path(const Start &start, uint32_t open);
   BestPath find_best_path(uint32_t open) const;
   void wait_at(uint32_t number, uint32_t state, const LatticeCost &cost, const std::vector<uint32_t> &ids);
+  std::vector<uint32_t> states_in_order() const;
   CompactLattice assemble() const;
+
+  // Defined in determiniser_width.cc
+  double find_width(const Start &begun, double reached, const Room &room, const StopToken &stop);
+  template <typename Renumber>
+  void keep_waiting_lists(const Renumber &renumber);
+  double limit_of(double beam) const {
+    return beam < prepared_beam_ ? lattice_->best + beam + lattice_->slack : lattice_->limit;
+  }
+  double arc_cost(const CompactArc &arc) const {
+    const Subset &next = subsets_[arc.next_state];
+    return total(arc.cost + next.passed_cost + next.lead_cost);
+  }
+  double cost_after(const CompactArc &arc, const ResultCosts &costs) const;
+  ResultCosts result_costs() const;
+  Dropped beyond(const ResultCosts &costs, double limit) const;
+  void keep_within(const ResultCosts &costs, double limit);
 };
 
 }  // namespace asr

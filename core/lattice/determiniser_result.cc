@@ -9,25 +9,28 @@
 namespace asr {
 
 Determiniser::Start Determiniser::start() const {
-  Start start{subsets_.size(),    states_.size(),   arcs_.size(), ids_.size(), lists_.elements.size(),
-              lists_.pool.size(), n_assembled_ids_, waiting_,     {}};
+  Start start{sizes(), lists_.elements.size(), lists_.pool.size(), waiting_, {}};
   for (const uint32_t number : waiting_) start.waiting_subsets.push_back(subsets_[number]);
   return start;
 }
 
 void Determiniser::return_to(const Start &start) {
   const auto cut = [](auto &blocks, size_t n) { blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(n), blocks.end()); };
-  cut(subsets_, start.n_subsets);
-  cut(states_, start.n_states);
-  cut(arcs_, start.n_arcs);
-  cut(ids_, start.n_ids);
+  cut(subsets_, start.sizes.n_subsets);
+  cut(states_, start.sizes.n_states);
+  cut(arcs_, start.sizes.n_arcs);
+  cut(ids_, start.sizes.n_ids);
   lists_.elements.resize(start.n_elements);
   lists_.pool.resize(start.n_pool);
   known_subsets_.clear();
   known_states_.clear();
-  n_assembled_ids_ = start.n_assembled_ids;
-  for (size_t i = 0; i < start.waiting.size(); ++i) subsets_[start.waiting[i]] = start.waiting_subsets[i];
-  waiting_.clear();
+  n_assembled_ids_ = start.sizes.n_assembled_ids;
+  waiting_ = start.waiting;
+  for (size_t i = 0; i < waiting_.size(); ++i) {
+    subsets_[waiting_[i]] = start.waiting_subsets[i];
+    const Subset &subset = subsets_[waiting_[i]];
+    if (subset.passed_ids.empty()) lists_.find_or_add(known_subsets_, subset.list, waiting_[i]);
+  }
 }
 
 void Determiniser::keep_best_path(const PreparedLattice &lattice, uint32_t open) {
@@ -83,7 +86,6 @@ void Determiniser::follow_best_path(const Start &start, uint32_t open) {
   return_to(start);
   beam_ = 0;
   best_only_ = true;
-  waiting_ = start.waiting;
   const BestPath path = find_best_path(open);
   waiting_.clear();
   if (path.subset == kNone) return;
@@ -124,7 +126,7 @@ void Determiniser::follow_best_path(const Start &start, uint32_t open) {
   if (state >= open) return wait_at(number, state, cost, ids);
   add_state();
   states_.back().end = {cost + lattice.final_costs[state], take_ids()};
-  n_assembled_ids_ += states_.back().end.alignment.size;
+  n_assembled_ids_ += states_.back().end.alignment.size + (number == 0 ? subsets_[0].n_passed_ids : 0);
 }
 
 // Leaves the subset waiting with one element.
@@ -150,13 +152,19 @@ Determinised Determiniser::finish() {
   return {prune(assembled, options_.acoustic_scale, beam_), beam_};
 }
 
-// Collects the states and the arcs between them. A word leads to higher states of the lattice. So ordering states by their
-// lowest lattice state puts each after all states that lead to it.
-CompactLattice Determiniser::assemble() const {
+// Returns the states in an order in which each comes after all states that lead to it. A word leads to higher states of the
+// lattice, so this is the order of their lowest lattice states.
+std::vector<uint32_t> Determiniser::states_in_order() const {
   std::vector<uint32_t> order(states_.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(),
                    [this](uint32_t a, uint32_t b) { return states_[a].first_state < states_[b].first_state; });
+  return order;
+}
+
+// Collects the states and the arcs between them.
+CompactLattice Determiniser::assemble() const {
+  const std::vector<uint32_t> order = states_in_order();
   std::vector<uint32_t> numbers(states_.size());
   for (uint32_t n = 0; n < order.size(); ++n) numbers[order[n]] = n;
 

@@ -45,10 +45,10 @@ void LatticeWindow::add(Lattice piece, bool is_last) {
 }
 
 // Arrays are copied to larger ones one after another; the copy of the arcs is the largest.
-size_t LatticeWindow::bytes() const {
+size_t LatticeWindow::bytes_of(size_t n_states, size_t n_arcs) {
   constexpr size_t kState = 4 * sizeof(uint64_t) + sizeof(uint32_t) + 2 * sizeof(LatticeCost);
   constexpr size_t kVisit = 48;  // WordStep's memory per state
-  return n_states() * (kState + kVisit) + 2 * prepared_.lattice.arcs.size() * sizeof(LatticeArc);
+  return n_states * (kState + kVisit) + 2 * n_arcs * sizeof(LatticeArc);
 }
 
 void LatticeWindow::prepare(double lattice_beam) {
@@ -57,8 +57,62 @@ void LatticeWindow::prepare(double lattice_beam) {
   for (uint32_t s = 0; s < n_states(); ++s) {
     prepared_.best = std::min(prepared_.best, prepared_.from_start[s] + prepared_.total_to_end[s]);
   }
+  prepared_.slack = kSlack + 1e-9 * (1 + std::fabs(prepared_.best));
   prepared_.limit = prepared_.best + lattice_beam + kSlack + 1e-9 * (1 + std::fabs(prepared_.best));
   prune_and_order(prepared_, acoustic_scale_);
+}
+
+// Tries multiples of kWidthStep by bisection; more than kMostSteps of them are as good as all.
+double LatticeWindow::width_within(size_t max_bytes, double lattice_beam) const {
+  constexpr double kMostSteps = 1 << 20;
+  const Lattice &window = prepared_.lattice;
+  const auto fits = [&](double width) {
+    const double limit = prepared_.best + width + prepared_.slack;
+    size_t n_states = 0, n_arcs = 0;
+    for (uint32_t s = 0; s < window.n_states(); ++s) {
+      n_states += stays(s, limit);
+      for (uint64_t a = window.arc_begin[s]; a < window.arc_begin[s + 1]; ++a) {
+        const LatticeArc &arc = window.arcs[a];
+        n_arcs += prepared_.from_start[s] + arc.cost.total(acoustic_scale_) + prepared_.total_to_end[arc.next_state] <= limit;
+      }
+    }
+    return bytes_of(n_states, n_arcs) <= max_bytes;
+  };
+  uint64_t sufficient = 0, insufficient = static_cast<uint64_t>(std::ceil(std::min(lattice_beam / kWidthStep, kMostSteps)));
+  while (insufficient > sufficient + 1) {
+    const uint64_t middle = sufficient + (insufficient - sufficient) / 2;
+    (fits(kWidthStep * static_cast<double>(middle)) ? sufficient : insufficient) = middle;
+  }
+  return kWidthStep * static_cast<double>(sufficient);
+}
+
+std::vector<uint32_t> LatticeWindow::narrow(double lattice_beam) {
+  prepare(lattice_beam);
+  Lattice &window = prepared_.lattice;
+  std::vector<bool> used(n_states());  // by an arc, which rounding may put within a limit that its states exceed
+  for (uint32_t s = 0; s < n_states(); ++s) {
+    if (window.arc_begin[s] < window.arc_begin[s + 1]) used[s] = true;
+  }
+  for (const LatticeArc &arc : window.arcs) used[arc.next_state] = true;
+  std::vector<uint32_t> numbers(n_states(), kOutside);
+  uint32_t n = 0, open = 0;
+  for (uint32_t s = 0; s < numbers.size(); ++s) {
+    if (!used[s] && !stays(s, prepared_.limit)) continue;
+    open += s < open_begin_;
+    numbers[s] = n;
+    window.frames[n] = window.frames[s];
+    window.final_costs[n] = window.final_costs[s];
+    prepared_.from_start[n] = prepared_.from_start[s];
+    window.arc_begin[++n] = window.arc_begin[s + 1];  // other states have no arcs
+  }
+  for (LatticeArc &arc : window.arcs) arc.next_state = numbers[arc.next_state];
+  window.frames.resize(n);
+  window.final_costs.resize(n);
+  window.arc_begin.resize(size_t{n} + 1);
+  prepared_.from_start.resize(n);
+  open_begin_ = open;
+  prepare(lattice_beam);
+  return numbers;
 }
 
 // Appends the piece and computes the costs of the best paths from the start to its states.

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "core/lattice/determinise.h"
 #include "core/lattice/prepared_lattice.h"
 
 namespace asr {
@@ -25,18 +26,31 @@ class LatticeWindow {
   // Returns the first of the frame's states.
   uint32_t commit(uint32_t frame, double lattice_beam);
 
+  // Returns the widest multiple of kWidthStep below lattice_beam for which bytes() would be at most max_bytes; 0 if there is
+  // none. Needs prepare(lattice_beam).
+  double width_within(size_t max_bytes, double lattice_beam) const;
+
+  // Removes paths and states outside a narrower beam. Returns the new numbers of the states, kOutside for removed ones.
+  static constexpr uint32_t kOutside = 0xffffffffu;
+  std::vector<uint32_t> narrow(double lattice_beam);
+
   // Removes the first n_states states and renumbers the others.
   void drop(uint32_t n_states);
 
-  const PreparedLattice &prepared() const { return prepared_; }  // valid after prepare()
+  PreparedLattice &prepared() { return prepared_; }  // valid after prepare()
   uint32_t n_states() const { return prepared_.lattice.n_states(); }
-  size_t bytes() const;  // upper bound, including the per-state memory for following paths
+  // Returns an upper bound, including the per-state memory for following paths.
+  size_t bytes() const { return bytes_of(n_states(), prepared_.lattice.arcs.size()); }
   bool has_paths() const { return prepared_.best < kNoEnd.graph; }
   uint32_t first_frame() const { return prepared_.lattice.frames.front(); }
   uint32_t last_frame() const { return prepared_.lattice.frames.back(); }
   uint32_t open_begin() const { return open_begin_; }  // first of the states that end the piece, unless it is the last piece
 
  private:
+  static size_t bytes_of(size_t n_states, size_t n_arcs);
+  bool stays(uint32_t s, double limit) const {  // the next piece begins with all open states
+    return s >= open_begin_ || prepared_.from_start[s] + prepared_.total_to_end[s] <= limit;
+  }
   void join(Lattice piece);
   void find_costs_from_start(uint32_t first);
   void find_open_costs();

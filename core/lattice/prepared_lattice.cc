@@ -100,6 +100,7 @@ void prune_and_order(PreparedLattice &prepared, double acoustic_scale) {
   Lattice &lattice = prepared.lattice;
   std::vector<double> &from_start = prepared.from_start;
   prepared.word_arc_begin.clear();
+  prepared.by_cost = false;
   uint64_t begin = 0, n_kept = 0;
   for (uint32_t s = 0; s < lattice.n_states(); ++s) {
     const uint64_t end = lattice.arc_begin[s + 1];
@@ -122,6 +123,24 @@ void prune_and_order(PreparedLattice &prepared, double acoustic_scale) {
   lattice.arcs.resize(n_kept);
 }
 
+void order_by_cost(PreparedLattice &prepared, double acoustic_scale) {
+  if (prepared.by_cost) return;
+  Lattice &lattice = prepared.lattice;
+  const auto through = [&](const LatticeArc &arc) {
+    return arc.cost.total(acoustic_scale) + prepared.total_to_end[arc.next_state];
+  };
+  const auto order = [&](uint64_t begin, uint64_t end) {
+    const auto arcs = lattice.arcs.begin();
+    std::sort(arcs + static_cast<ptrdiff_t>(begin), arcs + static_cast<ptrdiff_t>(end),
+              [&](const LatticeArc &a, const LatticeArc &b) { return through(a) < through(b); });
+  };
+  for (uint32_t s = 0; s < lattice.n_states(); ++s) {
+    order(lattice.arc_begin[s], prepared.word_arc_begin[s]);
+    order(prepared.word_arc_begin[s], lattice.arc_begin[s + 1]);
+  }
+  prepared.by_cost = true;
+}
+
 PreparedLattice prepare(Lattice lattice, double acoustic_scale, double lattice_beam) {
   check_beam(acoustic_scale, lattice_beam);
   check_states(lattice);
@@ -132,7 +151,8 @@ PreparedLattice prepare(Lattice lattice, double acoustic_scale, double lattice_b
   find_costs_to_end(prepared, acoustic_scale);
   if (prepared.empty()) return prepared;
   prepared.best = prepared.total_to_end[0];
-  prepared.limit = prepared.best + lattice_beam + 1e-9 * (1 + std::fabs(prepared.best));
+  prepared.slack = 1e-9 * (1 + std::fabs(prepared.best));
+  prepared.limit = prepared.best + lattice_beam + prepared.slack;
   prepared.from_start.assign(prepared.lattice.n_states(), kNoEnd.graph);
   prepared.from_start[0] = 0;
   prune_and_order(prepared, acoustic_scale);

@@ -19,11 +19,17 @@ struct PreparedLattice {
   std::vector<double> from_start;        // [n_states]: total cost of the best path from the start
   double best = 0;                       // total cost of the best path
   double limit = 0;                      // paths above this cost are outside the beam
+  double slack = 0;                      // of limit over the best cost and the beam
+  bool by_cost = false;  // true: the arcs before word_arc_begin, and those from it on, are in the order of costs
 
   bool empty() const { return to_end.empty() || !is_end(to_end[0]); }
 };
 
 PreparedLattice prepare(Lattice lattice, double acoustic_scale, double lattice_beam);
+
+// Orders the arcs of each state, those without a word and those with one, by the cost of their best way to an end. A narrower
+// beam then meets the arcs that are within it first, and none of the others.
+void order_by_cost(PreparedLattice &prepared, double acoustic_scale);
 
 // The steps of prepare(), for a lattice that arrives in pieces.
 void check_beam(double acoustic_scale, double lattice_beam);

@@ -68,11 +68,21 @@ void WordStep::follow(uint32_t state) {
     const Path ended = path(from.path.cost + lattice.final_costs[state], from.path.node);
     if (ended.total <= limit_ && (!is_end(end_.path.cost) || better(ended, 0, end_.path, 0))) end_ = {state, ended};
   }
-  const uint64_t words = prepared_.word_arc_begin[state];
-  for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
+  const uint64_t words = prepared_.word_arc_begin[state], end = lattice.arc_begin[state + 1];
+  const bool by_cost = prepared_.by_cost;
+  const double most = by_cost ? std::min(limit_ - from.path.total, limits_.cost - prepared_.from_start[state]) : 0;
+  uint64_t n_passed_over = 0;  // arcs that cost too much, by those before them
+  for (uint64_t a = lattice.arc_begin[state]; a < end; ++a) {
     const LatticeArc &arc = lattice.arcs[a];
     Path next = path(from.path.cost + arc.cost, from.path.node);
-    if (next.total + prepared_.total_to_end[arc.next_state] > limit_) continue;
+    const double to_end = prepared_.total_to_end[arc.next_state];
+    if (by_cost ? arc.cost.total(acoustic_scale_) + to_end > most : next.total + to_end > limit_) {
+      if (!by_cost) continue;
+      const uint64_t last = (a < words ? words : end) - 1;
+      n_passed_over += last - a + 1;
+      a = last;
+      continue;
+    }
     if (a < words) {
       visit(arc.next_state, next, arc.transition_id);
     } else {
@@ -80,7 +90,7 @@ void WordStep::follow(uint32_t state) {
       arcs_.push_back({arc.word, state, {arc.next_state, next}});
     }
   }
-  work_ += 1 + lattice.arc_begin[state + 1] - lattice.arc_begin[state];
+  work_ += 1 + end - lattice.arc_begin[state] - n_passed_over;
 }
 
 void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double beam, size_t max_bytes) {

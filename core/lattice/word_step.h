@@ -22,6 +22,7 @@ class WordStep {
  public:
   struct Limits {
     uint64_t max_work;  // limit over all steps
+    double cost;  // of complete paths that are followed, if the lattice's arcs are ordered by cost; otherwise the lattice's
     StopToken stop;
   };
 

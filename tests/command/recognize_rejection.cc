@@ -33,18 +33,54 @@ TEST(RecognizeRejection, OfRealSpeech) {
           .exit_code,
       0);
   for (const int number : {6, 7, 8}) {
-    EXPECT_NE(recognise("--json --reject", number).find("\"rejected\":false"), std::string::npos) << number;
+    EXPECT_NE(recognise("--json", number).find("\"rejected\":false"), std::string::npos) << number;
   }
-  EXPECT_NE(recognise("--json --reject 0.5", 10).find("\"rejected\":true"), std::string::npos);
-  EXPECT_EQ(recognise("--reject", 10).substr(0, 1), "\n");
-  EXPECT_EQ(recognise("--reject", 7).substr(0, 5), "ERASE");
+  // The grammar does not hold the tenth. Words that are rejected are in JSON only, unless asked for.
+  EXPECT_NE(recognise("--json", 10).find("\"rejected\":true"), std::string::npos);
+  EXPECT_NE(recognise("--json", 10).find("\"flags\":[\"rejected\"]"), std::string::npos);
+  EXPECT_EQ(recognise("", 10).substr(0, 1), "\n");
+  EXPECT_NE(recognise("", 10).find("1 of 1 utterances were rejected"), std::string::npos);
+  EXPECT_EQ(recognise("--hyp -", 10).substr(0, 1), "(");
+  EXPECT_EQ(recognise("", 7).substr(0, 5), "ERASE");
+  EXPECT_EQ(recognise("", 7).find("rejected"), std::string::npos);
+  EXPECT_NE(recognise("--keep-rejected", 10).substr(0, 1), "\n");
+  EXPECT_NE(recognise("--reject off", 10).substr(0, 1), "\n");
   for (const auto &[format, mark] : {std::pair("--ctm", "-fcaw-b 1 "), std::pair("--srt", "-->")}) {
-    const std::string options = std::string("--reject 0.5 ") + format;
-    EXPECT_EQ(recognise(options, 10).find(mark), std::string::npos) << format;
-    EXPECT_NE(recognise(options, 7).find(mark), std::string::npos) << format;
+    EXPECT_EQ(recognise(format, 10).find(mark), std::string::npos) << format;
+    EXPECT_NE(recognise(std::string(format) + " --keep-rejected", 10).find(mark), std::string::npos) << format;
+    EXPECT_NE(recognise(format, 7).find(mark), std::string::npos) << format;
   }
-  EXPECT_EQ(recognise("--json", 10).find("rejected"), std::string::npos);
-  EXPECT_EQ(recognise("--json --reject off", 10).find("out_of_grammar"), std::string::npos);
+  for (const char *part : {"\"out_of_grammar\":null", "\"rejected\":null", "\"lattice_beam\":null"}) {
+    EXPECT_NE(recognise("--json --reject off", 10).find(part), std::string::npos) << part;
+  }
+  EXPECT_NE(recognise("--json --confidence", 7).find("\"lattice_beam\":8.0"), std::string::npos);
+}
+
+// Speech that stops within the sentence "low mid" of a grammar. Without a comparison it is heard as far as it goes, with a
+// warning, unless --strict leaves it out.
+TEST(RecognizeRejection, OfHalfASentence) {
+  const std::string whole = tone_recording("low mid"), half = tone_recording("low");
+  const auto recognise = [bundle = tone_sentence_with_background()](const std::string &arguments) {
+    return run_program("senone", "recognize --quiet --device cpu --model " + bundle + " " + arguments).output;
+  };
+  const std::string warning = "stops before the end of the grammar", counted = "1 of 1 utterances did not reach the end",
+                    word = "1 0.2";  // of a CTM
+  EXPECT_NE(recognise("--ctm --reject off " + half).find(word), std::string::npos);
+  EXPECT_EQ(recognise("--ctm --reject off --strict " + half).find(word), std::string::npos);
+  EXPECT_EQ(recognise("--ctm " + half).find(word), std::string::npos);
+  EXPECT_NE(recognise("--ctm --keep-rejected " + half).find(word), std::string::npos);
+  EXPECT_EQ(recognise("--ctm --keep-rejected --strict " + half).find(word), std::string::npos);
+  for (const char *options : {"", "--strict ", "--reject off ", "--reject off --strict ", "--keep-rejected "}) {
+    SCOPED_TRACE(options);
+    const std::string of_half = recognise(options + half), of_whole = recognise(options + whole);
+    EXPECT_NE(of_half.find(warning), std::string::npos) << of_half;
+    EXPECT_NE(of_half.find(counted), std::string::npos) << of_half;
+    EXPECT_EQ(of_whole.find(warning), std::string::npos) << of_whole;
+    EXPECT_EQ(of_whole.find(counted), std::string::npos) << of_whole;
+    EXPECT_NE(of_whole.find("low mid"), std::string::npos) << of_whole;
+  }
+  EXPECT_NE(recognise("--json --strict " + half).find("\"flags\":[\"not_final_state\",\"rejected\"]"), std::string::npos);
+  EXPECT_NE(recognise("--json --strict " + half).find("\"text\":\"low\""), std::string::npos);
 }
 
 }  // namespace
