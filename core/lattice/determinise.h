@@ -31,9 +31,10 @@ struct Determinised {
 // total cost, the one with the lower graph cost is best. Then the lower transition-id at the first difference of the
 // alignments decides. Costs are exact except for one rounding of each arc, to 2^-50 of the largest sum on a path.
 //
-// Word sequences are found in the order of their costs. A search that reaches max_work or max_bytes therefore still returns all
-// sequences within a narrower beam (`beam`), always including the best. If it reaches a limit before the best is complete, it
-// returns the best alone. max_bytes bounds all memory except the input lattice and a few arrays of its size. Throws
+// Word sequences are found in the order of their costs. A search that reaches max_work or max_bytes is repeated with narrower
+// beams, and returns all sequences within the widest for which they suffice (`beam`), always including the best. Each
+// repetition has the same limits; there are about log2(lattice_beam / kWidthStep) of them. If no beam is narrow enough, the
+// result is the best path alone. max_bytes bounds all memory except the input lattice and a few arrays of its size. Throws
 // ASR_INVALID_ARGUMENT if the lattice breaks the rules of lattice.h, ASR_CANCELLED if it is stopped.
 Determinised determinise(Lattice lattice, const DeterminiseOptions &options, const StopToken &stop = {});
 
@@ -43,7 +44,8 @@ Determinised determinise(Lattice lattice, const DeterminiseOptions &options, con
 // words before, whichever is better, and all paths pass the best path's state there ("Pieces" in docs/search.md). Costs are
 // rounded once to 2^-24, and a state may occur twice where a piece ends. A piece may use a 16th of max_work. max_bytes bounds
 // all memory except one piece and, once the limit is reached, the best path. A quarter of it is for the pieces that are still
-// needed, the rest for the result. A limit drops paths by the costs that the last states of a piece had when it settled. So the
+// needed, the rest for the result. Where it does not suffice, the beam is narrowed from there on, and what was found before
+// loses what lies outside it. A limit drops paths by the costs that the last states of a piece had when it settled. So the
 // best path is kept as far as it was known then. After an error or a stop the object may only be destroyed.
 class PieceDeterminiser {
  public:

@@ -121,6 +121,8 @@ class Results(BatchTest):
         ]
         self.assertEqual(record["words"], expected)
         self.assertEqual((record["reached_final"], record["beam_died"], record["audio_s"]), (True, False, 1.7))
+        self.assertEqual((record["lattice_beam"], record["flags"]), (8, []))
+        self.assertEqual((record["out_of_grammar"], record["rejected"]), (None, None))  # the bundle has no background
 
     def test_a_recording_that_fails_has_an_error_and_ends_nothing(self) -> None:
         (self.folder / "empty.wav").touch()

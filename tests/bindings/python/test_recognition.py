@@ -191,6 +191,8 @@ class Recognition(unittest.TestCase):
     def test_without_a_lattice(self) -> None:
         result = engine().recognize(RECORDING, lattice_beam=0)
         self.assertIsNone(result.lattice)
+        self.assertIsNone(result.lattice_beam)
+        self.assertEqual(engine().recognize(RECORDING, lattice_beam=6).lattice_beam, 6)
         self.assertEqual(result.words[0].confidence, -1)
 
     def test_devices(self) -> None:

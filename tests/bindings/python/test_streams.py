@@ -141,7 +141,8 @@ class Streams(unittest.TestCase):
     def test_no_background(self) -> None:
         with engine().stream() as stream:
             stream.feed(samples())
-        self.assertEqual(list(stream)[-2].out_of_grammar, -1)
+        final = list(stream)[-2]
+        self.assertEqual((final.out_of_grammar, final.rejected), (-1, None))
         self.assertRaises(senone.Unsupported, engine().stream, reject_threshold=0.5)
         with engine().stream(reject_threshold=-1) as stream:
             stream.feed(samples())

@@ -177,9 +177,11 @@ class Event:
     blanks, of PARTIAL, PROBABLY_FINISHED and FINAL; the sentence of ERROR; else "". words: the words of the best alternative.
     n_stable_words: number of first words that are certain. Every later event of the utterance begins with them, with the same
     times (a FINAL with a lattice has its own). All are certain in FINAL. out_of_grammar: probability that the speech is not in
-    the grammar, 0..1; -1 if unknown. alternatives: best first, with distinct words. flags: see Flag. lattice: for FINAL events
-    of streams with a lattice_beam, else None. error: the exception of an ERROR event, else None. Copies and pickles have no
-    lattice.
+    the grammar, 0..1; -1 if it was not compared. rejected: True if that is above the stream's reject_threshold, None if it was
+    not compared; the words are those of the nearest sentence of the grammar. alternatives: best first, with distinct words.
+    flags: see Flag. lattice: for FINAL events of streams with a lattice_beam, else None. lattice_beam: its width, which is less
+    than the stream's if limits of time or memory allow no more; None without a lattice. error: the exception of an ERROR event,
+    else None. Copies and pickles have no lattice.
     """
 
     kind: EventKind
@@ -189,6 +191,7 @@ class Event:
     alternatives: tuple[Alternative, ...]
     out_of_grammar: float
     n_stable_words: int
+    lattice_beam: float | None
     error: Error | None
 
     _handle: _Handle  # owns the target of `_found`
@@ -201,6 +204,11 @@ class Event:
         if self._lattice is None and self._found is not None:
             self._lattice = Lattice(self._handle, self._found)
         return self._lattice
+
+    @property
+    def rejected(self) -> bool | None:
+        """True if something else was probably said; None if the words were not compared with other speech."""
+        return Flag.REJECTED in self.flags if self.out_of_grammar >= 0 else None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("_handle", "_found", "_lattice")}
@@ -232,6 +240,7 @@ def take_event(pointer: int) -> Event:
     event.n_stable_words = lib.asr_event_n_stable_words(pointer)
     if kind == EventKind.FINAL:
         event._handle, event._found = handle, _lattice(handle)
+    event.lattice_beam = event._found.beam if event._found is not None else None
     status = lib.asr_event_status(pointer)
     event.error = error_of(status, event.text) if status != 0 else None
     return event

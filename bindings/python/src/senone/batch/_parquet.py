@@ -54,6 +54,10 @@ def _schema(arrow: Any) -> Any:
             *alternative,
             ("reached_final", arrow.bool_()),
             ("beam_died", arrow.bool_()),
+            ("out_of_grammar", arrow.float64()),
+            ("rejected", arrow.bool_()),
+            ("lattice_beam", arrow.float64()),
+            ("flags", arrow.list_(arrow.string())),
             ("others", arrow.list_(arrow.struct(alternative))),
             ("warnings", arrow.list_(arrow.string())),
         ]

@@ -100,6 +100,10 @@ class Recognizer:
         record.update(_alternative(final.alternatives[0]))
         record["reached_final"] = not final.flags & senone.Flag.NOT_FINAL_STATE
         record["beam_died"] = bool(final.flags & senone.Flag.BEAM_DIED)
+        record["out_of_grammar"] = _rounded(final.out_of_grammar) if final.out_of_grammar >= 0 else None
+        record["rejected"] = final.rejected
+        record["lattice_beam"] = _rounded(final.lattice_beam) if final.lattice_beam is not None else None
+        record["flags"] = [str(flag.name).lower() for flag in senone.Flag if flag in final.flags]
         if len(final.alternatives) > 1:
             record["others"] = [_alternative(other) for other in final.alternatives[1:]]
         warnings = [printable(sentence) for sentence in recording.warnings]
