@@ -26,6 +26,7 @@ Determiniser::Determiniser(const DeterminiseOptions &options)
   lists_.elements.push_back({0, {}, {}});
   subsets_.push_back({{0, 1, 0}, {}, kNone, 0, {}, {}});
   waiting_.push_back(0);
+  lists_.find_or_add(known_subsets_, subsets_[0].list, 0);  // as return_to() does, so that a repetition needs no more memory
 }
 
 size_t Determiniser::bytes_of(const Sizes &n) {
