@@ -85,7 +85,7 @@ void Determiniser::advance(PreparedLattice &lattice, uint32_t open, const Room &
   }
   std::sort(waiting_.begin(), waiting_.end());
   waiting_.erase(std::unique(waiting_.begin(), waiting_.end()), waiting_.end());
-  if (beam_ < kept_beam_ && !best_only_ && open < lattice.lattice.n_states()) keep_within(result_costs(), limit_of(beam_));
+  if (beam_ < kept_beam_ && open < lattice.lattice.n_states()) keep_within_beam();
   freed_bytes_ = freed_lists_bytes_ = freed_assembled_bytes_ = 0;
 }
 

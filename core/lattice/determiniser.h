@@ -190,6 +190,7 @@ class Determiniser {
   ResultCosts result_costs() const;
   Dropped beyond(const ResultCosts &costs, double limit) const;
   void keep_within(const ResultCosts &costs, double limit);
+  void keep_within_beam();
 };
 
 }  // namespace asr

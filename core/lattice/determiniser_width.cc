@@ -193,6 +193,15 @@ void Determiniser::keep_within(const ResultCosts &costs, double limit) {
   kept_beam_ = beam_;
 }
 
+// A path that is the only one may cost more than the best of a later piece, which continues what limits have dropped.
+void Determiniser::keep_within_beam() {
+  const ResultCosts costs = result_costs();
+  if (!best_only_) return keep_within(costs, limit_of(beam_));
+  const double best =
+      states_.empty() ? total(subsets_[0].cost) + costs.waiting_to_end[0] : costs.from_start[0] + costs.to_end[0];
+  keep_within(costs, best + lattice_->slack);
+}
+
 // Keeps the lists of the waiting subsets alone, with the lattice's new numbers of states; elements without one are dropped.
 template <typename Renumber>
 void Determiniser::keep_waiting_lists(const Renumber &renumber) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 #include <set>
 
@@ -21,12 +22,21 @@ using test::kScale;
 constexpr uint32_t kPieceFrames = 256, kWidth = 3;
 constexpr double kBeam = 6;
 
-// A lattice of kWidth states a frame, each with an arc to each of the next frame's, and one in frame 0. Paths begin with word 1
-// or 2 and end with word 4 or 5. Between them an arc in a frame has word 3, if there is one.
+// Frames whose arcs have word 1 or 2.
+struct Beginning {
+  uint32_t frame = 0, n_words = 1;
+};
+
+// A lattice of kWidth states a frame, each with an arc to each of the next frame's, and one in frame 0. Paths begin with words
+// 1 and 2 and end with word 4 or 5. Between them an arc in a frame has word 3, if there is one.
 class Pause {
  public:
-  Pause(uint32_t n_frames, uint32_t word_frame, double word_cost)
-      : n_frames_(n_frames), word_frame_(word_frame), word_cost_(word_cost), noise_(size_t{n_frames} * kWidth * kWidth) {
+  Pause(uint32_t n_frames, uint32_t word_frame, double word_cost, const Beginning &beginning = {})
+      : n_frames_(n_frames),
+        word_frame_(word_frame),
+        word_cost_(word_cost),
+        beginning_(beginning),
+        noise_(size_t{n_frames} * kWidth * kWidth) {
     std::mt19937 random(n_frames);
     for (float &x : noise_) x = std::uniform_real_distribution<float>(0, 30)(random);
     to_end_.assign(size_t{n_frames + 1} * kWidth, kNoEnd.graph);
@@ -54,7 +64,7 @@ class Pause {
  private:
   static uint32_t width(uint32_t t) { return t == 0 ? 1 : kWidth; }
   uint32_t word_of(uint32_t t, uint32_t i, uint32_t j) const {
-    if (t == 0) return 1 + j % 2;
+    if (t >= beginning_.frame && t < beginning_.frame + beginning_.n_words) return 1 + j % 2;
     if (t + 1 == n_frames_) return 4 + j % 2;
     return t == word_frame_ && i == j ? 3 : 0;
   }
@@ -94,9 +104,19 @@ class Pause {
 
   const uint32_t n_frames_, word_frame_;
   const double word_cost_;
+  const Beginning beginning_;
   std::vector<float> noise_;
   std::vector<double> to_end_, from_start_;
 };
+
+using Costs = std::map<std::vector<uint32_t>, double>;
+
+// Returns the total cost of each word sequence of the lattice.
+Costs costs_of(const CompactLattice &lattice) {
+  Costs costs;
+  for (const auto &entry : reference::all_paths(lattice)) costs[entry.first] = entry.second.cost.total(kScale);
+  return costs;
+}
 
 double best_of(const CompactLattice &lattice) { return best_costs(lattice, kScale).best(); }
 
@@ -143,6 +163,31 @@ TEST(LatticePauses, KeepTheBestWordsInside) {
   EXPECT_TRUE(std::any_of(inside.begin(), inside.end(), has_word));
   EXPECT_FALSE(std::any_of(outside.begin(), outside.end(), has_word));
   test::expect_well_formed(with.lattice);
+}
+
+// Sequences that wait take memory for their alignments; where that is short, the beam is narrowed and the rest stays exact.
+TEST(LatticePauses, NarrowTheBeamInLittleMemory) {
+  for (const uint32_t begin : {0u, 20000u}) {
+    SCOPED_TRACE(begin);
+    const auto result_with = [begin](size_t megabytes) {
+      Pause pause(begin + 60000, begin + 60000, 0, {begin, 7});
+      return pause.determinise({kScale, kBeam, uint64_t{1} << 28, megabytes << 20});
+    };
+    const Determinised whole = result_with(1024), narrowed = result_with(16);
+    EXPECT_EQ(whole.beam, kBeam);
+    EXPECT_LT(narrowed.beam, kBeam);
+    EXPECT_GT(narrowed.beam, 0);
+    test::expect_well_formed(narrowed.lattice);
+    const Costs all = costs_of(whole.lattice), kept = costs_of(narrowed.lattice);
+    const double best = best_of(whole.lattice);
+    for (const auto &[words, cost] : all) {
+      if (cost > best + narrowed.beam - 1e-3) continue;
+      ASSERT_EQ(kept.count(words), 1u) << "a word sequence is lost";
+      EXPECT_NEAR(kept.at(words), cost, 1e-6);
+    }
+    EXPECT_LT(kept.size(), all.size());
+    EXPECT_GT(kept.size(), 1u);
+  }
 }
 
 }  // namespace
