@@ -268,6 +268,7 @@ void Scheduler::prepare(const StreamPointer &stream) {
     live_.insert(stream);
   }
   s.progressed_ = false;
+  s.held_back_ = s.n_piece_jobs_ >= Stream::kMostPieceJobs;
 }
 
 // Takes fed input, as far as a window needs it.

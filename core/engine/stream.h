@@ -95,7 +95,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void check_not_stopped() const;
   StopToken stop_token() const { return StopToken(&stopped_); }  // stops work on results
 
-  // Result work for the pool, in order: settled pieces of the lattice, and at the end the result, which is posted with END.
+  // Result work for the pool, in order: settled pieces of the lattice, and at the end the result, which is posted with END. A
+  // stream with kMostPieceJobs jobs of pieces that are not done takes no rows, so that pieces do not pile up where the search
+  // is faster than the determiniser. Its audio then waits in the intake.
+  static constexpr uint32_t kMostPieceJobs = 8;
   void submit_pieces(const LoadedModel &model);
   void submit_result(Scheduler *scheduler, std::function<EventPointer()> make);
   EventPointer lattice_result(SearchLattice found, const Decoding &decoding);
@@ -126,7 +129,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void forget_history(size_t n_margin_frames) noexcept;  // drops the history of earlier utterances
   void begin_again() noexcept;  // forgets the decoding, so that another scheduler can repeat it from the history
   bool is_decoding() const { return utterance_ && !failure_ && !dropping_; }
-  bool makes_rows() const { return rows_ && !ended_ && !failure_ && !dropping_; }
+  bool makes_rows() const { return rows_ && !ended_ && !failure_ && !dropping_ && !held_back_; }
   double fed_s() const { return static_cast<double>(intake_.n_values()) * value_s_; }
   uint64_t fed_frame(const char *call) const;  // first frame that was not fed
   double frame_s(uint64_t frame) const { return static_cast<double>(frame * frame_values_) * value_s_; }
@@ -149,7 +152,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const std::shared_ptr<SerialWork> work_, estimation_;  // the second exists if the stream adapts its speaker
   std::atomic<bool> queued_{false};                      // waits for a scheduler
   std::shared_ptr<Stream> next_queued_;
-  std::atomic<bool> redo_{false};  // ended, but the device was lost before the pool had the result
+  std::atomic<uint32_t> n_piece_jobs_{0};  // submitted and not done
+  std::atomic<bool> redo_{false};          // ended, but the device was lost before the pool had the result
 
   std::atomic<bool> resume_{false};  // the result of an utterance is posted, or failed, and the stream goes on
 
@@ -184,6 +188,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::optional<Error> result_failure_;  // the job's failure, for the thread of scheduler_
   std::shared_ptr<Stream> next_failed_;
   bool progressed_ = false;  // in this step
+  bool held_back_ = false;   // in this step, as there were kMostPieceJobs
   bool last_taken_ = false;  // the rest of the utterance is in a window
   bool ended_ = false;       // nothing is left to decode, at least of this utterance
 };

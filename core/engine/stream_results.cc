@@ -106,7 +106,11 @@ void Stream::submit_pieces(const LoadedModel &model) {
       for (Lattice &lattice : *lattices) pieces->determiniser.add(std::move(lattice), stop_token());
     };
   }
-  work_->submit([self = shared_from_this(), pieces, add_pieces] { self->determinise(pieces.get(), add_pieces); });
+  ++n_piece_jobs_;
+  work_->submit([self = shared_from_this(), pieces, add_pieces] {
+    self->determinise(pieces.get(), add_pieces);
+    if (self->n_piece_jobs_-- == kMostPieceJobs) self->notify();
+  });
 }
 
 void Stream::submit_result(Scheduler *scheduler, std::function<EventPointer()> make) {
