@@ -117,22 +117,23 @@ int find_opencl(dl_phdr_info *object, size_t, void *found) {
   return 1;
 }
 
-// OpenCL must not be loaded if the reason of a back end says that.
+// OpenCL must not be loaded if the reason of a back end says that, unless another one has devices.
 int list_devices() {
   asr_device_list *list = nullptr;
   if (asr_devices(&list) != ASR_OK) return 1;
-  bool is_promised = false, is_loaded = false;
+  bool is_promised = false, is_used = false, is_loaded = false;
   asr_device device{};
   device.size = sizeof(device);
   for (size_t i = 0; i < asr_device_list_count(list); ++i) {
     if (asr_device_list_get(list, i, &device) != ASR_OK) return 1;
     printf("device %s %s%s\n", device.id, device.name, device.reason);
+    is_used = is_used || (strncmp(device.id, "ocl_", 4) == 0 && device.reason[0] == '\0');
     is_promised = is_promised || strstr(device.reason, "OpenCL is not loaded") != nullptr;
   }
   asr_device_list_free(list);
   dl_iterate_phdr(find_opencl, &is_loaded);
   printf("OpenCL is %sloaded\n", is_loaded ? "" : "not ");
-  return is_promised && is_loaded ? 1 : 0;
+  return is_promised && !is_used && is_loaded ? 1 : 0;
 }
 
 int fail(const char *what) {
