@@ -71,12 +71,13 @@ std::string searched_on(const asr_engine_info &info) {
 
 // Counts what a user should know of the results before relying on their words.
 struct Doubts {
-  size_t n_utterances = 0, n_unfinished = 0, n_rejected = 0, n_narrow = 0;
+  size_t n_utterances = 0, n_unfinished = 0, n_unfinished_printed = 0, n_rejected = 0, n_narrow = 0;
   double least_beam = 0;
 
   void add(const Recognition &result) {
     ++n_utterances;
     n_unfinished += result.stops_early();
+    n_unfinished_printed += result.stops_early() && !result.is_left_out;
     n_rejected += result.has(ASR_FLAG_REJECTED);
     if (!result.has(ASR_FLAG_BEAM_NARROWED)) return;
     const double beam = result.lattice_beam.value_or(0);
@@ -92,7 +93,7 @@ void print_doubts(const std::deque<Recognition> &results, const Options &options
   }
   if (doubts.n_unfinished > 0) {
     fprintf(stderr, "%zu of %zu utterances did not reach the end of the grammar%s\n", doubts.n_unfinished, doubts.n_utterances,
-            options.strict ? ": their words are left out" : "; --strict leaves their words out");
+            doubts.n_unfinished_printed > 0 ? "; --strict leaves their words out" : ": their words are left out");
   }
   if (doubts.n_rejected > 0) {
     fprintf(stderr, "%zu of %zu utterances were rejected: the grammar probably does not hold what was said%s\n",
