@@ -50,7 +50,14 @@ std::string failure_of(asr_status code, Action action) {
   return "";
 }
 
-asr_backend_options options() { return {sizeof(asr_backend_options), 1, 8, 1, 0, 0, 0, 0, 0, 0}; }
+asr_backend_options options() {
+  asr_backend_options options{};
+  options.size = sizeof(options);
+  options.max_lanes = 1;
+  options.window_frames = 8;
+  options.n_threads = 1;
+  return options;
+}
 
 // A temporary directory, removed at the end.
 class TemporaryDirectory {
