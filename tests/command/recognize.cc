@@ -187,8 +187,9 @@ TEST(RecognizeCommand, ListAndHypothesisFile) {
 
 TEST(RecognizeCommand, AnIdNamesOneRecording) {
   const std::string list = tone_bundle() + "/twice", mid = tone_recording("mid"), low = tone_recording("low low");
-  for (const std::string lines :
-       {mid + " a\n# two\n" + low + " a\n", mid + "\n\n" + low + " mid\n", mid + "\n" + low + "\n" + mid + "\n"}) {
+  const std::vector<std::string> lists = {mid + " a\n# two\n" + low + " a\n", mid + "\n\n" + low + " mid\n",
+                                          mid + "\n" + low + "\n" + mid + "\n"};
+  for (const std::string &lines : lists) {
     std::ofstream(list) << lines;
     const Outcome outcome = recognize_command("--list " + list);
     EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
