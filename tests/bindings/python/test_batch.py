@@ -53,6 +53,16 @@ class Inputs(BatchTest):
         self.run_batch("--device", "cpu", self.folder / "list.txt", "--manifest", manifest, "--in-order")
         self.assertEqual([record["id"] for record in self.records()], ["one", "two", str(RECORDING), "three", "4"])
 
+    def test_a_limit_of_length(self) -> None:
+        long = self.folder / "long.raw"
+        long.write_bytes(RECORDING.read_bytes() + bytes(2 * 16000 * 5))
+        self.run_batch("--device", "cpu", "--max-hours", "0.001", long, RECORDING, "--in-order")
+        cut, whole = self.records()
+        self.assertEqual((cut["text"], cut["audio_s"]), (SENTENCE, 3.6))
+        self.assertIn("is longer than the 0.001 hours of --max-hours: the rest is left out", cut["warnings"][0])
+        self.assertNotIn("warnings", whole)
+        self.run_batch("--max-hours", "0", RECORDING, status=2)
+
     def test_names_that_are_no_utf_8(self) -> None:
         folder = self.folder / "names"
         folder.mkdir()

@@ -29,8 +29,8 @@ class Item(NamedTuple):
 @dataclass(frozen=True)
 class Settings:
     """Settings of a worker; plain values, as they travel between processes and hosts.
-    jobs, threads: 0: chosen by the device. raw_rate to channel: as of `senone._audio.Recording`. stream: keyword arguments of
-    `Engine.stream`.
+    jobs, threads: 0: chosen by the device. raw_rate to channel: as of `senone._audio.Recording`. max_hours: of a recording, of
+    which the rest is left out. stream: keyword arguments of `Engine.stream`.
     """
 
     model: str
@@ -42,6 +42,7 @@ class Settings:
     raw_format: str | None
     raw_channels: int
     channel: int
+    max_hours: float
     stream: dict[str, Any]
 
 

@@ -11,7 +11,7 @@ from typing import Any, Callable, NoReturn, Sequence
 from senone._decoder import FORMATS, MIX
 
 from ._common import Settings, UsageFailure
-from ._recognizer import MOST_LANES
+from ._recognizer import MOST_LANES, MOST_UTTERANCE_S
 
 RAW_FORMATS = [name for name in FORMATS if not name.startswith("file")]
 
@@ -59,6 +59,13 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
 
     convert.__name__ = "whole number"
     return convert
+
+
+def _hours(text: str) -> float:
+    value = float(text)
+    if not 0.001 <= value <= MOST_UTTERANCE_S / 3600:
+        raise argparse.ArgumentTypeError(f"{text} is not within 0.001..{MOST_UTTERANCE_S / 3600:g}")
+    return value
 
 
 def _add_input_and_output(parser: argparse.ArgumentParser) -> None:
@@ -130,6 +137,13 @@ def _add_recognition(parser: argparse.ArgumentParser) -> None:
         help="all recordings are such samples without a header, whatever they look like",
     )
     group.add_argument(
+        "--max-hours",
+        type=_hours,
+        default=24.0,
+        metavar="H",
+        help="longest recording; the rest of a longer one is left out, with a warning; default: 24",
+    )
+    group.add_argument(
         "--raw-channels", type=_whole(1, 64), default=1, metavar="N", help="channels of the samples of --raw-format"
     )
     group.add_argument(
@@ -184,6 +198,7 @@ def parse(arguments: Sequence[str]) -> Options:
         raw_format=found.raw_format,
         raw_channels=found.raw_channels,
         channel=found.channel,
+        max_hours=found.max_hours,
         stream=_stream(found),
     )
     return Options(

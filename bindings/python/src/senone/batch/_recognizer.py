@@ -17,6 +17,7 @@ from ._common import Item, Record, Settings, failed_record, n_cores, printable
 CPU_WINDOW, GPU_WINDOW = 32, 128  # frames per step; longer steps cost the host less, and latency does not matter here
 GPU_JOBS = 256
 MOST_LANES = 1024
+MOST_UTTERANCE_S = 10_000_000  # of the library
 
 
 class Fate(str, enum.Enum):
@@ -84,19 +85,31 @@ class Recognizer:
             raw_channels=settings.raw_channels,
             channel=settings.channel,
         ) as recording:
-            config: Any = {"rate": recording.rate, "input": "float"}
+            config: Any = {"rate": recording.rate, "input": "float", "max_utterance_s": MOST_UTTERANCE_S}
             with contextlib.closing(self.engine.stream(callback=receive, **config, **self._settings.stream)) as stream:
-                for piece in recording:
-                    stream.feed(piece)
+                self._feed(stream, recording, item)
                 self._check_length(recording)
                 stream.finish()
                 ended.wait()
         return self._record(item, recording, finals[-1])
 
+    def _feed(self, stream: senone.Stream, recording: Recording, item: Item) -> None:
+        n_left = int(3600 * self._settings.max_hours * recording.rate)
+        for piece in recording:
+            if len(piece) <= n_left:
+                stream.feed(piece)
+                n_left -= len(piece)
+                continue
+            stream.feed(piece[:n_left])
+            hours = f"{self._settings.max_hours:g} hours of --max-hours"
+            recording.warnings.append(f"{item.path}: is longer than the {hours}: the rest is left out; raise the limit")
+            return
+
     def _record(self, item: Item, recording: Recording, final: senone.Event) -> Record:
         if final.error is not None:
             raise final.error
-        record: Record = {"id": item.id, "file": printable(item.path), "audio_s": _rounded(recording.audio_s)}
+        audio_s = min(recording.audio_s, 3600 * self._settings.max_hours)
+        record: Record = {"id": item.id, "file": printable(item.path), "audio_s": _rounded(audio_s)}
         record.update(_alternative(final.alternatives[0]))
         record["reached_final"] = not final.flags & senone.Flag.NOT_FINAL_STATE
         record["beam_died"] = bool(final.flags & senone.Flag.BEAM_DIED)
