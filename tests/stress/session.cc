@@ -29,6 +29,7 @@ asr_stream_config stream_config(const Recording &recording, const Search &search
   asr_stream_config_default(&config);
   config.input = recording.samples.empty() ? ASR_INPUT_FEATURES : ASR_INPUT_INT16;
   config.sample_rate_hz = recording.samples.empty() ? 0 : 16000;
+  if (!recording.samples.empty()) config.cmn = ASR_CMN_LIVE;  // the model's may be another for streams with partial results
   config.beam = search.beam;
   config.lattice_beam = search.lattice_beam;
   config.acoustic_scale = search.acoustic_scale;
