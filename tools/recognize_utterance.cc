@@ -60,9 +60,10 @@ class Length {
     const size_t n_taken = std::min<uint64_t>(n, n_left_);
     n_left_ -= n_taken;
     if (n_taken < n) {
-      reports.warned(format("%s: is longer than the %g hours of --max-hours: the rest is left out; raise the limit, or "
-                            "find its utterances with --endpoint",
-                            path.c_str(), max_hours_));
+      reports.warned(
+          format("%s: is longer than the %g hours of --max-hours: the rest is left out; raise the limit, or "
+                 "find its utterances with --endpoint",
+                 path.c_str(), max_hours_));
     }
     return n_taken;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pronunciation dictionaries in CMU Sphinx form: "word phone phone ..." lines, variants as "word(2)", comments after "##", ";;" or
-// "# ", also at the ends of lines. They are read as lines for other parts (builder/graph/lexicon.h), and as words with letters and phones for training.
+// Pronunciation dictionaries in CMU Sphinx form: "word phone phone ..." lines, variants as "word(2)", comments after "##", ";;"
+// or
+// "# ", also at the ends of lines. They are read as lines for other parts (builder/graph/lexicon.h), and as words with letters
+// and phones for training.
 #pragma once
 
 #include <cstddef>

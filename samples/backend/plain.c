@@ -229,7 +229,7 @@ static asr_status score(asr_backend_device *device, const asr_score_job *jobs, s
 
 /* ---- search: docs/search.md ---------------------------------------------------------------------------------------- */
 enum { CUT_PERIOD = 1024, CUT_DISTANCE = 4096 }; /* frames: "Paths that do not join" */
-struct path { /* from the start to a state; paths[0] is the start itself */
+struct path {                                    /* from the start to a state; paths[0] is the start itself */
   float cost, acoustic_cost;
   uint32_t state, arc, frame, number, before, n_arcs; /* before: the number of the path without its last arc, `arc` */
   double total_cost;
