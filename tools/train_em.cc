@@ -113,7 +113,7 @@ class TrainingData {
     if (found->second.empty()) {
       leave_out(utterance.id, transcripts_path_ + " has no words for it; write what was said");
     } else if (!unknown.empty()) {
-      leave_out(utterance.id, graphs_.why_unknown(unknown) + "; add one to " + lexicon_path_ + ", or correct the transcript");
+      leave_out(utterance.id, graphs_.why_unknown(unknown) + "; add it to " + lexicon_path_ + ", or correct the transcript");
     } else {
       return &found->second;
     }

@@ -33,4 +33,4 @@ if "${graph[@]}" 2>"$work/error"; then exit 1; fi
 grep 'have no pronunciation.*senonely' "$work/error" >/dev/null
 "${graph[@]}" --g2p "$work/a.g2p" | grep '^1 words are not in the dictionary.*: senonely$' >/dev/null
 grep senonely "$work/bundle/words.txt" >/dev/null
-"$senone" recognize --model "$work/bundle" --device cpu /usr/share/pocketsphinx/test/data/goforward.raw | grep 'forward ten' >/dev/null
+"$senone" recognize --model "$work/bundle" --device cpu --keep-rejected /usr/share/pocketsphinx/test/data/goforward.raw | grep 'forward ten' >/dev/null

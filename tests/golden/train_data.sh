@@ -53,7 +53,7 @@ again=$(sed -n 2p "$work/list")
 mkdir "$work/other"
 cp "$again" "$work/other"
 { cat "$work/list"; echo "$work/other/${again##*/}"; } >"$work/twice"
-refuses 1 'twice: utterance "an253-fash-b" is there twice; give each recording an id of its own' "$work/twice"
+refuses 1 'twice: lines 2 and 31 both have the id "an253-fash-b"; give each recording an id of its own' "$work/twice"
 
 # A recording without its end: a header of 32000 bytes of samples, and 30000 of them.
 {

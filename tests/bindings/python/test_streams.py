@@ -392,6 +392,9 @@ class Callbacks(unittest.TestCase):
             states.append(stream._handle)
         del stream
         gc.collect()
+        end_s = time.monotonic() + 120  # another thread closes them
+        while not all(state.closed for state in states) and time.monotonic() < end_s:
+            time.sleep(0.01)
         self.assertTrue(all(state.closed for state in states))
 
     def test_the_interpreter_ends_with_streams_open(self) -> None:
