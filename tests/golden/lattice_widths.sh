@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # lattice_widths.sh SENONE [RECORDINGS] recognises read sentences with the en-us model and its own trigram, pruned, with lattice
 # beams from 4 to 24. A wider beam must never yield less than a narrower one, except for half a unit, nor lose alternatives.
-# RECORDINGS: of LibriSpeech, default 8.
+# RECORDINGS: of LibriSpeech, default 8. Run by hand, because it takes many minutes; tests of unit_lattice check the same on small
+# lattices.
 set -euo pipefail
 senone=$1 n=${2:-8}
 data=${SENONE_TEST_DATA:-}/librispeech_dummy
