@@ -22,6 +22,7 @@
 #include "api/asr.h"
 #include "core/base/error.h"
 #include "tests/api/tone_bundle.h"
+#include "tests/sanitized.h"
 
 namespace asr::soak {
 namespace {
@@ -113,7 +114,7 @@ class Recording {
     printf("%-8s %5s: %.2f MB more an hour; after FINAL of %zu words ", options_.sound.c_str(), beam().c_str(), growth,
            n_words_);
     print();
-    if (growth <= options_.most_mb) return true;
+    if (growth <= options_.most_mb || test::kSanitized) return true;  // a sanitizer keeps freed memory
     fprintf(stderr, "recording: memory grew by %.2f MB an hour, more than %.2f\n", growth, options_.most_mb);
     return false;
   }
