@@ -17,6 +17,7 @@
 #include "api/asr.h"
 #include "tests/api/tone_bundle.h"
 #include "tests/process/library.h"
+#include "tests/sanitized.h"
 
 namespace asr::test {
 namespace {
@@ -289,6 +290,7 @@ TEST(Fork, ObjectsOfTheParentAreRefused) {
 
 // Forks at random times beside threads that load, recognise, list devices and set the log function.
 TEST(Fork, BesideBusyThreads) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's allocator keeps locks that threads held at the fork";
   in_a_child([] {
     static const Library senone;
     static std::atomic<bool> is_over{false};
