@@ -44,26 +44,23 @@ void SearchFlight::reserve_scratch(uint32_t n_blocks, uint32_t n_jobs, Stream &s
   const bool same = laid_out_.max_tokens == max_tokens_ && laid_out_.max_candidates == max_candidates_;
   const bool is_enough = n_blocks <= n_scratch_ || (n_blocks <= n_wanted_parts_ && ++n_short_ % kLaunchesUntilMore != 0);
   if (same && is_enough) return;
-  const SearchScratch before = laid_out_;
   laid_out_ = {};
   n_scratch_ = n_wanted_parts_ = 0;
   const uint32_t n_wanted = n_blocks;
   n_blocks = affordable_blocks(n_blocks, n_jobs);
   for (;; n_blocks /= 2) {
-    const size_t n = n_blocks * search_scratch_size(max_tokens_, max_candidates_);
     try {
       std::optional<MemoryAccount::Modest> modest;
       if (n_blocks > 1) modest.emplace(device_.account());
-      scratch_.reserve(n);
+      scratch_.reserve(n_blocks * search_scratch_size(max_tokens_, max_candidates_));
+      break;
     } catch (const Error &error) {
-      if (error.code() == ASR_OUT_OF_MEMORY && n_blocks > 1) continue;
-      if (before.max_tokens > 0) max_tokens_ = before.max_tokens, max_candidates_ = before.max_candidates;
-      throw;
+      if (error.code() != ASR_OUT_OF_MEMORY || n_blocks == 1) throw;
     }
-    check(cudaMemsetAsync(scratch_.data(), 0xff, n * sizeof(uint4), stream.get()), "clearing scratch memory");
-    check(cudaMemsetAsync(busy_.data(), 0, n_blocks * sizeof(uint32_t), stream.get()), "clearing scratch memory");
-    break;
   }
+  const size_t n_bytes = n_blocks * search_scratch_size(max_tokens_, max_candidates_) * sizeof(uint4);
+  check(cudaMemsetAsync(scratch_.data(), 0xff, n_bytes, stream.get()), "clearing scratch memory");
+  check(cudaMemsetAsync(busy_.data(), 0, n_blocks * sizeof(uint32_t), stream.get()), "clearing scratch memory");
   laid_out_ = {
       capacities_.n_shared_slots, max_tokens_, max_candidates_, device_.small_rooms(), scratch_.data(), n_blocks, busy_.data()};
   n_scratch_ = n_blocks, n_wanted_parts_ = n_wanted;

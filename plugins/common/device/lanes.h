@@ -51,8 +51,10 @@ class DeviceLanes {
   void finish() noexcept {
     const Working working(this);
     run_down();
-    if (!waiting_.empty()) run_down_others();
-    is_alone_ = true;
+    if (!waiting_.empty()) {
+      run_down_others();
+      is_alone_ = true;
+    }
     while (!waiting_.empty()) {
       const Lane lane = waiting_.front();
       waiting_.erase(waiting_.begin());
@@ -64,6 +66,7 @@ class DeviceLanes {
       }
       run_down();
     }
+    if (is_alone_) shrink_scratch();
     is_alone_ = false;
     pending_ = {};
   }
@@ -450,13 +453,33 @@ class DeviceLanes {
     try {
       reserve_jobs(is_rest);
     } catch (const Error &error) {
-      if (error.code() != ASR_OUT_OF_MEMORY || is_alone_) throw;
+      if (error.code() != ASR_OUT_OF_MEMORY) throw;
+      if (is_alone_) {
+        reserve_from_nothing(is_rest);
+        launch_jobs(is_rest);
+        return;
+      }
       for (const Lane &lane : pending_.lanes) lane.search->set_held(false);
       waiting_.insert(waiting_.end(), pending_.lanes.begin(), pending_.lanes.end());
       pending_.lanes.clear();
       return;
     }
     launch_jobs(is_rest);
+  }
+
+  // Reserves memory for the one pending job on a device that is emptied for it: its channel may be in an array that has the
+  // size of all channels together. Scratch memory comes first, since such an array takes what is left.
+  void reserve_from_nothing(bool is_rest) {
+    Lane &lane = pending_.lanes.front();
+    park(lane.search, 0, false);
+    lane.search->set_held(false);
+    while (make_room()) {
+    }
+    reserve_jobs(is_rest);
+    lane.search->set_held(true);
+    with_room([&] { bring_back(lane.search); });
+    lane.search->renew(&lane.job);
+    reserve_jobs(is_rest);  // again, for the job has moved, and its channel may have needed the place of the scratch memory
   }
 
   // Fills the path of a channel alone.

@@ -83,8 +83,7 @@ uint32_t SearchLanes::affordable_groups(uint32_t n_groups) const {
   return static_cast<uint32_t>(std::clamp<uint64_t>(n, 1, n_groups));
 }
 
-// Reserves scratch memory with free tables for n_groups groups, or for as many as the device has memory for. If it lacks memory
-// for one group, the old sizes are restored, so that a frame that is too large fails its own channels only.
+// Reserves scratch memory with free tables for n_groups groups, or for as many as the device has memory for.
 void SearchLanes::reserve_scratch(uint32_t n_groups) {
   constexpr uint32_t kLaunchesUntilMore = 1024;  // by then others may have freed memory
   const bool same = scratch_slots_ == max_slots_ && scratch_candidates_ == max_candidates_;
@@ -103,10 +102,7 @@ void SearchLanes::reserve_scratch(uint32_t n_groups) {
       queue_.fill(scratch_.get(), 0, 0xffffffffu, n_groups * n_of_group * sizeof(uint32_t[4]));
       break;
     } catch (const Error &error) {
-      if (error.code() == ASR_OUT_OF_MEMORY && n_groups > 1) continue;
-      max_slots_ = std::max(scratch_slots_, capacities_.max_slots);
-      max_candidates_ = std::max(scratch_candidates_, capacities_.max_candidates);
-      throw;
+      if (error.code() != ASR_OUT_OF_MEMORY || n_groups == 1) throw;
     }
   }
   scratch_slots_ = max_slots_, scratch_candidates_ = max_candidates_, n_scratch_ = n_groups;
