@@ -66,8 +66,10 @@ std::vector<float> RecordingRows::read(const std::string &path) {
 void RecordingRows::extract(FeaturePipeline *pipeline, std::vector<float> *rows) const {
   asr_extract_job job{};
   const auto take = [&] {
-    rows->insert(rows->end(), pipeline->rows(), pipeline->rows() + pipeline->ready_rows() * pipeline->n_dims());
-    pipeline->consume(pipeline->ready_rows());
+    while (const size_t n = pipeline->ready_rows()) {
+      rows->insert(rows->end(), pipeline->rows(), pipeline->rows() + n * pipeline->n_dims());
+      pipeline->consume(n);
+    }
   };
   while (pipeline->next_extract(&job, window_frames_)) {
     device_.check(device_.api()->extract(device_.get(), features_, &job, 1));

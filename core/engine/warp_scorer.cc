@@ -81,12 +81,11 @@ size_t WarpScorer::score(const std::vector<float> &samples, const std::vector<ui
     CepstralRows rows(tables_, cmn);
     rows.add(cepstra[w], n_frames);
     rows.finish();
-    for (size_t i = 0; i < n_frames; ++i) {
+    for (size_t i = 0; i < n_frames; ++i, rows.consume(1)) {
       stop.check();
       if (states[i] == kNoState) continue;
-      const float *const row = rows.rows() + i * rows.n_dims();
       double log_likelihood = 0;
-      for (uint32_t s = 0; s < n_streams; ++s) log_likelihood += posteriors.of(row, states[i], s, &shares);
+      for (uint32_t s = 0; s < n_streams; ++s) log_likelihood += posteriors.of(rows.rows(), states[i], s, &shares);
       if (!std::isnan(log_likelihood)) (*sums)[w] += in_units(log_likelihood);
     }
   }

@@ -31,7 +31,22 @@ void CepstralRows::finish() {
   normalised_.clear();
   normaliser_.finish(&normalised_);
   pass_on();
-  dynamic_.finish();
+  finished_ = true;
+  go_on();
+}
+
+void CepstralRows::consume(size_t n) {
+  dynamic_.consume(n);
+  if (finished_ && ready_rows() == 0) go_on();
+}
+
+void CepstralRows::go_on() {
+  normalised_.clear();
+  while (ready_rows() == 0 && normaliser_.take(&normalised_)) {
+    pass_on();
+    normalised_.clear();
+  }
+  if (!normaliser_.has_blocks()) dynamic_.finish();
 }
 
 void CepstralRows::pass_on() { dynamic_.push(normalised_.data(), normalised_.size() / tables_.front_end().n_ceps); }

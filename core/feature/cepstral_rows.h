@@ -25,10 +25,10 @@ class CepstralRows {
   void finish();           // call once, after the last frame
 
   // Rows [ready_rows()][n_dims()], valid until the next call of another function. Batch normalisation makes none before
-  // finish().
+  // finish(); then it makes some at a time, and the next ones when they are consumed.
   size_t ready_rows() const { return dynamic_.ready_rows(); }
   const float *rows() const { return dynamic_.rows(); }
-  void consume(size_t n) { dynamic_.consume(n); }  // drops the first n ready rows
+  void consume(size_t n);  // drops the first n ready rows
   uint32_t n_dims() const { return dynamic_.n_dims(); }
 
   // State after the frames added so far; nullptr if the normalisation has none.
@@ -36,6 +36,7 @@ class CepstralRows {
 
  private:
   void pass_on();  // passes normalised_ on to dynamic_
+  void go_on();    // after finish(): makes rows ready if there are more
 
   const FeatureTables &tables_;
   NoiseRemoval noise_removal_;
@@ -43,6 +44,7 @@ class CepstralRows {
   DynamicFeatures dynamic_;
   std::vector<float> clean_;       // cepstra after noise removal
   std::vector<float> normalised_;  // cepstra on their way from normaliser_ to dynamic_
+  bool finished_ = false;
 };
 
 }  // namespace asr

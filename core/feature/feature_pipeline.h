@@ -42,7 +42,7 @@ class FeaturePipeline {
   uint64_t n_pending_frames() const { return framer_.ready_frames(); }  // frames for future jobs
 
   // Rows [ready_rows()][n_dims()], valid until the next call of extracted() or consume(). Batch normalisation makes no
-  // row ready before finish() and the last extracted().
+  // row ready before finish() and the last extracted(), and then some at a time.
   size_t ready_rows() const { return rows_.ready_rows(); }
   const float *rows() const { return rows_.rows(); }
   void consume(size_t n) { rows_.consume(n); }  // drops the first n ready rows

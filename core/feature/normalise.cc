@@ -11,6 +11,7 @@ namespace asr {
 namespace {
 
 constexpr double kVarianceFloor = 1e-20;
+constexpr size_t kBlockFrames = 1024;
 
 }  // namespace
 
@@ -47,7 +48,7 @@ Normaliser::Normaliser(const FrontEnd &front_end, CmnKind kind, const LiveMeanSt
 void Normaliser::push(const float *cepstra, size_t n, std::vector<float> *out) {
   const float *end = cepstra + n * n_ceps_;
   if (kind_ == CmnKind::kBatch) {
-    held_.insert(held_.end(), cepstra, end);
+    hold(cepstra, n);
     return;
   }
   if (live_) {
@@ -65,8 +66,13 @@ void Normaliser::finish(std::vector<float> *out) {
   if (kind_ != CmnKind::kBatch) return;
   if (cepstra_) subtract_batch_mean();
   if (energy_range_ > 0) normalise_energy();
-  out->insert(out->end(), held_.begin(), held_.end());
-  held_.clear();
+}
+
+bool Normaliser::take(std::vector<float> *out) {
+  if (blocks_.empty()) return false;
+  out->insert(out->end(), blocks_.front().begin(), blocks_.front().end());
+  blocks_.pop_front();
+  return true;
 }
 
 void Normaliser::release_waiting(std::vector<float> *out) {
@@ -102,40 +108,59 @@ void Normaliser::subtract_running_mean(float *frame) {
   count_ = prior_frames_;
 }
 
+void Normaliser::hold(const float *cepstra, size_t n) {
+  while (n > 0) {
+    if (blocks_.empty() || blocks_.back().size() == kBlockFrames * n_ceps_) blocks_.emplace_back();
+    std::vector<float> &block = blocks_.back();
+    const size_t n_now = std::min(n, kBlockFrames - block.size() / n_ceps_);
+    block.insert(block.end(), cepstra, cepstra + n_now * n_ceps_);
+    cepstra += n_now * n_ceps_, n -= n_now;
+  }
+}
+
+// Calls action(frame) for the frames of kBatch, in their order.
+template <typename Action>
+void Normaliser::for_each_held(const Action &action) {
+  for (std::vector<float> &block : blocks_) {
+    for (size_t at = 0; at < block.size(); at += n_ceps_) action(&block[at]);
+  }
+}
+
 void Normaliser::subtract_batch_mean() {
-  const size_t n = held_.size() / n_ceps_;
-  for (size_t t = 0; t < n; ++t) {
-    const float *frame = &held_[t * n_ceps_];
-    if (!counts(frame)) continue;
+  size_t n = 0;
+  for_each_held([&](const float *frame) {
+    ++n;
+    if (!counts(frame)) return;
     for (uint32_t i = 0; i < n_ceps_; ++i) sum_[i] += frame[i];
     ++count_;
-  }
+  });
   for (uint32_t i = 0; i < n_ceps_; ++i) mean_[i] = count_ > 0 ? sum_[i] / count_ : 0;
 
   if (energy_range_ > 0) mean_[c0_] = 0;
 
   std::vector<double> scale(n_ceps_, 1.0);
   if (variance_) {
+    std::vector<double> squares(n_ceps_, 0.0);
+    for_each_held([&](const float *frame) {
+      for (uint32_t i = 0; i < n_ceps_; ++i) squares[i] += (frame[i] - mean_[i]) * (frame[i] - mean_[i]);
+    });
     for (uint32_t i = 0; i < n_ceps_; ++i) {
       if (energy_range_ > 0 && i == c0_) continue;
-      double sum = 0;
-      for (size_t t = 0; t < n; ++t) sum += (held_[t * n_ceps_ + i] - mean_[i]) * (held_[t * n_ceps_ + i] - mean_[i]);
-      scale[i] = 1 / std::sqrt(std::max(sum / static_cast<double>(n), kVarianceFloor));
+      scale[i] = 1 / std::sqrt(std::max(squares[i] / static_cast<double>(n), kVarianceFloor));
     }
   }
-  for (size_t t = 0; t < n; ++t) {
-    float *frame = &held_[t * n_ceps_];
+  for_each_held([&](float *frame) {
     for (uint32_t i = 0; i < n_ceps_; ++i) frame[i] = static_cast<float>((frame[i] - mean_[i]) * scale[i]);
-  }
+  });
 }
 
 void Normaliser::normalise_energy() {
   double highest = -std::numeric_limits<double>::infinity();
-  for (size_t at = c0_; at < held_.size(); at += n_ceps_) highest = std::max(highest, static_cast<double>(held_[at]));
-  for (size_t at = c0_; at < held_.size(); at += n_ceps_) {
-    const double below = std::min(highest - held_[at], energy_range_);
-    held_[at] = static_cast<float>(1 - energy_scale_ * below);
-  }
+  for_each_held([&](const float *frame) { highest = std::max(highest, static_cast<double>(frame[c0_])); });
+  for_each_held([&](float *frame) {
+    const double below = std::min(highest - frame[c0_], energy_range_);
+    frame[c0_] = static_cast<float>(1 - energy_scale_ * below);
+  });
 }
 
 }  // namespace asr

@@ -212,7 +212,11 @@ class StepFixture : public SearchFixture {
       world.device->check(world.api.extract(world.device->get(), world.features, &job, 1));
       pipeline.extracted();
     }
-    return {pipeline.rows(), pipeline.rows() + pipeline.ready_rows() * pipeline.n_dims()};
+    std::vector<float> rows;
+    for (; pipeline.ready_rows() > 0; pipeline.consume(pipeline.ready_rows())) {
+      rows.insert(rows.end(), pipeline.rows(), pipeline.rows() + pipeline.ready_rows() * pipeline.n_dims());
+    }
+    return rows;
   }
 
   static std::vector<float> scores_of(const World &world, asr_backend_channel *channel) {

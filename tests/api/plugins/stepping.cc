@@ -155,7 +155,11 @@ void make_rows(asr_backend_device *device, asr_backend_features *features, const
   const asr_extract_job extract{job.samples, taken.first_frame, job.n_frames, signal.progress.warp(), cepstra.data()};
   if (job.n_frames > 0) check_cpu(g_cpu->extract(device, features, &extract, 1));
   signal.normaliser.push(cepstra.data(), job.n_frames, &normalised);
-  if (taken.ends != 0 && taken.ended == 0) signal.normaliser.finish(&normalised);
+  if (taken.ends != 0 && taken.ended == 0) {
+    signal.normaliser.finish(&normalised);
+    while (signal.normaliser.take(&normalised)) {
+    }
+  }
   signal.dynamic.push(normalised.data(), normalised.size() / g_view->n_ceps);
   if (taken.ends != 0 && taken.ended == 0) signal.dynamic.finish();
   std::vector<float> made(signal.dynamic.rows(), signal.dynamic.rows() + size_t{job.n_rows} * g_numbers.n_dims);

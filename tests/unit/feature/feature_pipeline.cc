@@ -51,9 +51,11 @@ std::vector<float> rows_of(const FeatureTables &tables, CmnKind cmn, const std::
   }
   pipeline.finish();
   work(true);
-  rows.insert(rows.end(), pipeline.rows(), pipeline.rows() + pipeline.ready_rows() * pipeline.n_dims());
-  EXPECT_EQ(pipeline.done(), pipeline.ready_rows() == 0);
-  pipeline.consume(pipeline.ready_rows());
+  while (const size_t n = pipeline.ready_rows()) {
+    EXPECT_FALSE(pipeline.done());
+    rows.insert(rows.end(), pipeline.rows(), pipeline.rows() + n * pipeline.n_dims());
+    pipeline.consume(n);
+  }
   EXPECT_TRUE(pipeline.done());
   return rows;
 }

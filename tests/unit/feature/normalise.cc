@@ -20,6 +20,8 @@ std::vector<float> normalised(const FrontEnd &f, CmnKind kind, const reference::
     next += n * f.n_ceps;
   }
   normaliser.finish(&out);
+  while (normaliser.take(&out)) {
+  }
   return out;
 }
 
