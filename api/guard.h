@@ -30,7 +30,7 @@ asr_status guard(Body &&body) noexcept {
   }
 }
 
-// What a handle points to: an object of the process that made it. A child of fork must not use it, since its threads and what
+// An object that a handle points to, of the process that made it. A child of fork must not use it, since its threads and what
 // they would give back do not exist there.
 struct Handle {
   const uint32_t generation = process_generation();

@@ -108,7 +108,7 @@ void SearchLanes::reserve_scratch(uint32_t n_groups) {
   scratch_slots_ = max_slots_, scratch_candidates_ = max_candidates_, n_scratch_ = n_groups;
 }
 
-// Where memory is short the channel begins with half of the usual size, a quarter and so on, or parked, which is without any.
+// A channel begins with the usual size, or where memory is short with half of it, a quarter and so on, or parked, without any.
 std::unique_ptr<Search> SearchLanes::new_channel(const SearchGraph &graph, const asr_search_options &options) {
   for (ChannelSize size = capacities_.channel_size(options.lattice_beam > 0);;) {
     try {

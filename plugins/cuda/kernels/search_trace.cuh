@@ -29,7 +29,7 @@ __device__ inline uint32_t n_moved_at_once(const Table<Team> *table) {
   return table->search.n_large_spare;  // a record is smaller than four numbers
 }
 
-// What cuts of paths need.
+// Cutting paths that do not join (docs/search.md).
 template <typename Team>
 __device__ inline PathCut *path_cut(const Table<Team> *table) {
   return of_leader<Team>(&table->search.path_cut);

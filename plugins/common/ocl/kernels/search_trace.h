@@ -16,7 +16,7 @@ uint team_thread_number(const Search *s) { return get_local_id(0); }
 uint team_n_threads(const Search *s) { return GROUP_SIZE; }
 void team_sync(const Search *s) { block_sync(); }
 
-// What cuts of paths need.
+// Cutting paths that do not join (docs/search.md).
 __local PathCut *path_cut(const Search *s) { return &s->state->path_cut; }
 uint n_emitting_arcs(const Search *s) { return s->m->begins[0].epsilon; }
 void cut_slot(const Search *s, uint slot) {
