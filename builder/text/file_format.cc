@@ -129,6 +129,12 @@ std::string_view first_line(std::string_view begin) {
   return line.substr(0, line.find_last_not_of(" \t\r") + 1);
 }
 
+// A macro of HTK: "~h", and a name.
+bool is_macro(std::string_view line) {
+  return line.size() >= 2 && line[0] == '~' && "abdghijlmoprstuvwxy"sv.find(line[1]) != std::string_view::npos &&
+         (line.size() == 2 || "\t <\":"sv.find(line[2]) != std::string_view::npos);
+}
+
 // Recordings. Letters alone may begin like one, so that text is none.
 bool find_recording(std::string_view bytes, FormatFound *found) {
   if (!has_nul(begin_of(bytes))) return false;
@@ -182,8 +188,9 @@ bool find_format(std::string_view bytes, FormatFound *found) {
     *found = {Format::kArpa, "a language model in ARPA form", "give it with senone graph --lm"};
     return true;
   }
-  if (line == "~o" || line.substr(0, 3) == "~o " || line.substr(0, 4) == "~h \"") {
-    *found = {Format::kHtkHmms, "a file of HTK's HMMs", "import it: senone import htk"};
+  if (is_macro(line)) {
+    *found = has_nul(begin) ? FormatFound{Format::kOther, "a binary file of HTK's HMMs", "HHEd without -B writes text"}
+                            : FormatFound{Format::kHtkHmms, "a file of HTK's HMMs", "import it: senone import htk"};
     return true;
   }
   return find_archive(begin, found) || find_recording(bytes, found);

@@ -33,47 +33,54 @@ void check_zero_bytes(const std::string &text, const std::string &source, const 
        static_cast<long long>(line), wanted);
 }
 
-// "\r\n" becomes "\n", and so does "\r" in a file without '\n'; a '\r' that ends the file goes.
+// The '\r' before a '\n' and at the end of the file go; in a file without '\n' they are the ends of lines themselves.
 void change_line_ends(std::string *text) {
   if (text->find('\r') == std::string::npos) return;
   if (text->find('\n') == std::string::npos) {
     std::replace(text->begin(), text->end(), '\r', '\n');
     return;
   }
-  size_t size = 0;
-  for (size_t i = 0; i < text->size(); ++i) {
-    const bool ends_line = (*text)[i] == '\r' && (i + 1 == text->size() || (*text)[i + 1] == '\n');
-    if (!ends_line) (*text)[size++] = (*text)[i];
+  std::string changed;
+  changed.reserve(text->size());
+  for (size_t at = 0; at < text->size();) {
+    const size_t begin = std::min(text->find('\r', at), text->size());
+    const size_t end = std::min(text->find_first_not_of('\r', begin), text->size());
+    const bool is_line_end = end == text->size() || (*text)[end] == '\n';
+    changed.append(*text, at, (is_line_end ? begin : end) - at);
+    at = end;
   }
-  text->resize(size);
+  *text = std::move(changed);
 }
 
 }  // namespace
 
 std::string read_text(const FileAt &place, const WantedText &wanted) {
-  return text_of(read_file(place, wanted.most_bytes), place.path(), wanted);
+  return text_of(unpack(read_file(place, wanted.most_bytes), place.path(), wanted.most_bytes), place.path(), wanted);
 }
 
-std::string text_of(std::string bytes, const std::string &source, const WantedText &wanted) {
-  std::string text = packing_of(bytes) == Packing::kNone ? std::move(bytes) : unpack(bytes, source, wanted.most_bytes);
-  bytes.clear();
-  text.erase(0, begin_of_text(text));
+std::string text_of(std::string text, const std::string &source, const WantedText &wanted) {
+  while (begin_of_text(text) > 0) text.erase(0, begin_of_text(text));  // files that were joined may have several
   check_format(text, source, wanted.what, wanted.taken);
   check_zero_bytes(text, source, wanted.what);
   change_line_ends(&text);
   return wanted.characters == Characters::kNormalised ? to_nfc(std::move(text)) : text;
 }
 
-std::string read_unpacked(const FileAt &place, size_t most_bytes) {
-  std::string bytes = read_file(place, most_bytes);
-  return packing_of(bytes) == Packing::kNone ? bytes : unpack(bytes, place.path(), most_bytes);
+std::string read_unpacked(const FileAt &place, const char *wanted, std::initializer_list<Format> taken) {
+  std::string bytes = unpack(read_file(place), place.path());
+  bytes.erase(0, begin_of_text(bytes));
+  check_format(bytes, place.path(), wanted, taken);
+  if (bytes.find('\0') == std::string::npos) change_line_ends(&bytes);
+  return bytes;
 }
 
 UnpackedFile::UnpackedFile(const std::string &path) : mapped_(path) {
   if (packing_of(bytes()) == Packing::kNone) return;
-  unpacked_ = unpack(bytes(), path);
+  unpacked_ = unpack(std::string(bytes()), path);
   mapped_ = MappedFile();
   is_packed_ = true;
 }
+
+std::string UnpackedFile::take() { return is_packed_ ? std::move(unpacked_) : std::string(bytes()); }
 
 }  // namespace asr

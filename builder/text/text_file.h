@@ -29,11 +29,13 @@ struct WantedText {
 // Returns the text of a file; "ends\nwith\n" or without '\n', as the file does. Throws asr::Error.
 std::string read_text(const FileAt &place, const WantedText &wanted);
 
-// The same for bytes in memory, such as those of standard input or of a caller.
+// The same for the bytes of a file that were read, and unpacked, before; or of standard input.
 std::string text_of(std::string bytes, const std::string &source, const WantedText &wanted);
 
-// Returns the bytes of a file whose format is binary, or that has binary and text forms; unpacked, but otherwise unchanged.
-std::string read_unpacked(const FileAt &place, size_t most_bytes = SIZE_MAX);
+// Returns the bytes of a file whose format is binary, or that has binary and text forms: unpacked, without a byte order mark,
+// and with '\n' as the ends of lines if there is no zero byte, but otherwise unchanged. Files of known formats that are not
+// `taken` are refused as other than `wanted`.
+std::string read_unpacked(const FileAt &place, const char *wanted, std::initializer_list<Format> taken);
 
 // UnpackedFile is a file mapped read-only (MappedFile) or, if it is packed, its contents in memory. Movable, not copyable.
 class UnpackedFile {
@@ -42,6 +44,8 @@ class UnpackedFile {
   explicit UnpackedFile(const std::string &path);
   const uint8_t *data() const { return reinterpret_cast<const uint8_t *>(bytes().data()); }
   size_t size() const { return bytes().size(); }
+  bool is_packed() const { return is_packed_; }
+  std::string take();  // returns the bytes; the object has none afterwards
   std::string_view bytes() const {
     if (is_packed_) return unpacked_;
     return {reinterpret_cast<const char *>(mapped_.data()), mapped_.size()};

@@ -172,18 +172,18 @@ Packing packing_of(std::string_view bytes) {
   return begins("BZh") && has_block ? Packing::kBzip2 : Packing::kNone;
 }
 
-std::string unpack(std::string_view packed, const std::string &source, size_t most_bytes) {
-  switch (packing_of(packed)) {
+std::string unpack(std::string bytes, const std::string &source, size_t most_bytes) {
+  switch (packing_of(bytes)) {
     case Packing::kGzip:
-      return unpack_all<Gzip>(packed, source, most_bytes);
+      return unpack_all<Gzip>(bytes, source, most_bytes);
     case Packing::kXz:
-      return unpack_all<Xz>(packed, source, most_bytes);
+      return unpack_all<Xz>(bytes, source, most_bytes);
     case Packing::kBzip2:
-      return unpack_all<Bzip2>(packed, source, most_bytes);
+      return unpack_all<Bzip2>(bytes, source, most_bytes);
     case Packing::kNone:
       break;
   }
-  return std::string(packed);
+  return bytes;
 }
 
 }  // namespace asr
