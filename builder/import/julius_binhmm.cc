@@ -201,6 +201,7 @@ class BinHmmReader {
 
 ModelSet read_binhmm(const std::string &path) {
   const std::string bytes = read_unpacked(path, "a binary HMM file of Julius", {Format::kJuliusHmms});
+  check_binary_format(bytes, path, "a binary HMM file of Julius", {Format::kJuliusHmms});
   return BinHmmReader(bytes, path).read();
 }
 

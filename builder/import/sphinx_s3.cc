@@ -19,6 +19,7 @@ class Container {
  public:
   explicit Container(const std::string &path) : path_(path) {
     const std::string file = read_unpacked(path, "a parameter file of Sphinx", {Format::kSphinxS3});
+    check_binary_format(file, path, "a parameter file of Sphinx", {Format::kSphinxS3});
     ByteReader reader(file, path);
     const bool has_checksum = skip_text_header(reader, file);
     const uint32_t mark = reader.u32("byte-order mark");

@@ -13,7 +13,7 @@ constexpr size_t kLookedAtBytes = 4096;  // of the beginning, for what has no ma
 
 constexpr char kGiveArpa[] = "give the ARPA file that it was made of";
 constexpr char kUnpack[] = "unpack it and name the file in it";
-constexpr char kNameText[] = "name a text file";
+constexpr char kNameAnother[] = "name another file";
 constexpr char kImportSphinx[] = "import the folder of the model: senone import sphinx";
 
 struct Signature {
@@ -61,7 +61,7 @@ const Signature kSignatures[] = {
     {"SenoneGA"sv, 0, Format::kOther, "a graph of Senone", "give it where graphs are added", true},
     {"Senone"sv, 0, Format::kOther, "a file of a bundle of Senone", "name the folder of the bundle as the model", true},
     {"#JSGF"sv, 0, Format::kJsgf, "a grammar in JSGF", "give it with senone graph --jsgf"},
-    {"<?xml"sv, 0, Format::kXml, "XML", kNameText},
+    {"<?xml"sv, 0, Format::kXml, "XML", kNameAnother},
     {"<!DOCTYPE "sv, 0, Format::kOther, "a web page", "download the file itself, not the page about it"},
     {"<html"sv, 0, Format::kOther, "a web page", "download the file itself, not the page about it"},
     {"version https://git-lfs.github.com/"sv, 0, Format::kOther, "a pointer of Git LFS", "get the file itself: git lfs pull"},
@@ -76,27 +76,27 @@ const Signature kSignatures[] = {
     {"\x5d\0\0"sv, 0, Format::kOther, "packed with LZMA", "unpack it: xz -d --format=lzma FILE"},
     {"LZIP"sv, 0, Format::kOther, "packed with lzip", "unpack it: lzip -d FILE", true},
     {"PK\3\4"sv, 0, Format::kOther, "a ZIP archive", kUnpack},
-    {"PK\5\6"sv, 0, Format::kOther, "an empty ZIP archive", kNameText},
+    {"PK\5\6"sv, 0, Format::kOther, "an empty ZIP archive", kNameAnother},
     {"7z\xbc\xaf\x27\x1c"sv, 0, Format::kOther, "a 7-Zip archive", kUnpack},
     {"Rar!\x1a\x07"sv, 0, Format::kOther, "a RAR archive", kUnpack},
     {"ustar"sv, 257, Format::kOther, "a tar archive", "unpack it with tar -xf and name a file in it"},
     {"!<arch>\n"sv, 0, Format::kOther, "an archive of ar or a Debian package", kUnpack},
-    {"%PDF-"sv, 0, Format::kOther, "PDF", kNameText},
+    {"%PDF-"sv, 0, Format::kOther, "PDF", kNameAnother},
     {"{\\rtf"sv, 0, Format::kOther, "a document in RTF", "save it as plain text in UTF-8"},
     {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, 0, Format::kOther, "a document of Microsoft Office",
      "save it as plain text in UTF-8"},
-    {"\x89PNG\r"sv, 0, Format::kOther, "a picture", kNameText},
-    {"\xff\xd8\xff"sv, 0, Format::kOther, "a picture", kNameText},
-    {"GIF8"sv, 0, Format::kOther, "a picture", kNameText, true},
+    {"\x89PNG\r"sv, 0, Format::kOther, "a picture", kNameAnother},
+    {"\xff\xd8\xff"sv, 0, Format::kOther, "a picture", kNameAnother},
+    {"GIF8"sv, 0, Format::kOther, "a picture", kNameAnother, true},
     {"\x7f"
      "ELF"sv,
-     0, Format::kOther, "a program", kNameText},
-    {"MZ"sv, 0, Format::kOther, "a program", kNameText, true},
-    {"SQLite format 3\0"sv, 0, Format::kOther, "a database of SQLite", kNameText},
-    {"\x89HDF\r\n"sv, 0, Format::kOther, "HDF5", kNameText},
+     0, Format::kOther, "a program", kNameAnother},
+    {"MZ"sv, 0, Format::kOther, "a program", kNameAnother, true},
+    {"SQLite format 3\0"sv, 0, Format::kOther, "a database of SQLite", kNameAnother},
+    {"\x89HDF\r\n"sv, 0, Format::kOther, "HDF5", kNameAnother},
     {"\x93NUMPY"sv, 0, Format::kOther, "an array of NumPy", "write it as a Kaldi archive"},
-    {"\x80\2}"sv, 0, Format::kOther, "a pickle of Python", kNameText},
-    {"\x80\4\x95"sv, 0, Format::kOther, "a pickle of Python", kNameText},
+    {"\x80\2}"sv, 0, Format::kOther, "a pickle of Python", kNameAnother},
+    {"\x80\4\x95"sv, 0, Format::kOther, "a pickle of Python", kNameAnother},
     {"\xff\xfe\0\0"sv, 0, Format::kOther, "text in UTF-32", "convert it: iconv -f UTF-32 -t UTF-8 FILE >NEW"},
     {"\0\0\xfe\xff"sv, 0, Format::kOther, "text in UTF-32", "convert it: iconv -f UTF-32 -t UTF-8 FILE >NEW"},
     {"\xff\xfe"sv, 0, Format::kOther, "text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE >NEW"},
@@ -141,7 +141,7 @@ bool find_recording(std::string_view bytes, FormatFound *found) {
   const std::string_view begin = bytes.substr(0, kMostKindBytes);
   const KindFound kind = kind_of(reinterpret_cast<const unsigned char *>(begin.data()), begin.size(), true);
   if (kind.kind == nullptr || std::string_view(kind.kind->name) == "text") return false;
-  *found = {Format::kOther, std::string("a recording or other media (") + kind.kind->name + ")", kNameText};
+  *found = {Format::kOther, std::string("a recording or other media (") + kind.kind->name + ")", kNameAnother};
   return true;
 }
 

@@ -3,6 +3,7 @@
 // files of another format are refused by its name. tests/unit/text/every_reader.cc does the same with the readers of builder/.
 #include <fstream>
 #include <functional>
+#include <sstream>
 
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
@@ -20,6 +21,16 @@ const std::string &folder() {
 std::string write(const std::string &name, const std::string &bytes) {
   std::ofstream(folder() + name, std::ios::binary) << bytes;
   return folder() + name;
+}
+
+// The output of a command but for the lines that have times.
+std::string without_times(const std::string &output) {
+  std::istringstream lines(output);
+  std::string kept;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("real-time factor") == std::string::npos && line.find(" s for ") == std::string::npos) kept += line + "\n";
+  }
+  return kept;
 }
 
 struct Use {
@@ -72,7 +83,7 @@ TEST(TextFilesOfTheCommand, FormsOfAFileAreTheSame) {
       write("given", bytes);
       const Outcome outcome = run_program("senone", use.arguments(path));
       EXPECT_EQ(outcome.exit_code, expected.exit_code) << use.name << ": " << form;
-      EXPECT_EQ(outcome.output, expected.output) << use.name << ": " << form;
+      EXPECT_EQ(without_times(outcome.output), without_times(expected.output)) << use.name << ": " << form;
     }
   }
 }
@@ -95,9 +106,9 @@ TEST(TextFilesOfTheCommand, AccentsAndCaseOfWordsAreCompared) {
   const std::string ref = write("ref.txt", "u \u00c9t\u00e9 stra\u00dfe\n");
   const std::string hyp = write("hyp.txt", "u e\u0301te\u0301 STRASSE\n");
   const Outcome ignored = run_program("senone", "wer --ignore-case " + ref + " " + hyp);
-  EXPECT_NE(ignored.output.find("0.00 %"), std::string::npos) << ignored.output;
+  EXPECT_NE(ignored.output.find("word error rate 0.00 %"), std::string::npos) << ignored.output;
   const Outcome kept = run_program("senone", "wer " + ref + " " + hyp);
-  EXPECT_EQ(kept.output.find("0.00 %"), std::string::npos) << kept.output;
+  EXPECT_NE(kept.output.find("rate 100.00 %: 2 errors"), std::string::npos) << kept.output;
 }
 
 TEST(TextFilesOfTheCommand, IdsWithBlanksAreRefusedWhereBlanksSeparate) {

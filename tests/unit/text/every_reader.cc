@@ -184,7 +184,7 @@ const std::vector<Reader> &readers() {
          options.features_only = true;
          return made_of(import_htk(options));
        }},
-      {"HTK's list of HMMs", "a\nb-a+c a-b+c\nsil\nc\n", true,
+      {"HTK's list of HMMs", "a\nb a\nc\nsil\na-b+c\n", true,
        [](const std::string &path) {
          HtkOptions options = htk_options(path);
          options.hmm_list = path;
@@ -198,7 +198,7 @@ const std::vector<Reader> &readers() {
          std::vector<std::string> notes;
          return front_end_to_json(htk_front_end_of(6 | 0x2000 | 0x100, 26, options, notes));
        }},
-      {"feat.params", "-samprate 8000\n-ncep 12\n-feat 1s_c_d\n", true,
+      {"feat.params", "-samprate 16000\n-ncep 12\n-feat 1s_c_d\n", true,
        [](const std::string &path) { return front_end_to_json(sphinx::read_feat_params(path, 0).front_end); }},
       {"mdef", small_mdef(), true,
        [](const std::string &path) {

@@ -46,9 +46,7 @@ TEST(Unpack, SaysWhatIsTruncatedAndWhatIsDamaged) {
 
 TEST(Unpack, BombsAreRefused) {
   const std::string zeros(kSureUnpackedBytes + 1, '\0');
-  for (const auto pack : {test::gzip, test::xz}) {
-    expect_error([&] { unpack(pack(zeros), "file"); }, ASR_BAD_FILE, "unpacks to more than 200 times its");
-  }
+  expect_error([&] { unpack(test::gzip(zeros), "file"); }, ASR_BAD_FILE, "unpacks to more than 200 times its");
   for (const auto pack : kPackers) {
     expect_error([&] { unpack(pack(std::string(2000, 'a')), "file", 1000); }, ASR_BAD_FILE, "unpacks to more than 1000 bytes");
   }
