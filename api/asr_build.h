@@ -62,7 +62,7 @@ typedef enum asr_build_unknown {
   ASR_BUILD_DROP_UNKNOWN = 1    /* alternatives that need them are left out; asr_build_info.unknown lists them */
 } asr_build_unknown;
 
-/* Letter case of the grammar's words, for a lexicon that is all lower or all upper case; ASCII only. */
+/* Letter case of the grammar's words, for a lexicon that is all lower or all upper case; letters of all scripts. */
 typedef enum asr_build_case { ASR_BUILD_CASE_AS_IS = 0, ASR_BUILD_CASE_LOWER = 1, ASR_BUILD_CASE_UPPER = 2 } asr_build_case;
 
 typedef struct asr_build_config {

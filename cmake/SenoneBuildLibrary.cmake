@@ -14,11 +14,11 @@ set_target_properties(senone_build_library PROPERTIES
                       VERSION ${SENONE_BUILD_ABI}.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH} SOVERSION ${SENONE_BUILD_ABI})
 
 # The archive contains only the parts missing in libsenone.a and takes the others from there, so that one program may link both.
-foreach(part IN ITEMS build_api build g2p)
+foreach(part IN ITEMS build_api build g2p text)
   list(APPEND SENONE_BUILD_OBJECTS $<TARGET_OBJECTS:senone_${part}>)
 endforeach()
 add_library(senone_build_static STATIC ${SENONE_BUILD_OBJECTS})
-target_link_libraries(senone_build_static INTERFACE senone_static fstscript fst)
+target_link_libraries(senone_build_static INTERFACE senone_static fstscript fst utf8proc lzma bz2 z)
 set_target_properties(senone_build_static PROPERTIES OUTPUT_NAME senone_build EXPORT_NAME build_static LINKER_LANGUAGE CXX
                       ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
 if(NOT SENONE_INSTALL)

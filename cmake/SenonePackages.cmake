@@ -42,10 +42,11 @@ if(SENONE_BUILD_LIBRARY)
   set(build_package libsenone-build${SENONE_BUILD_ABI})
   senone_add_package(build ${build_package} "The library that compiles grammars in a program.")
   senone_add_package(build_development libsenone-build-dev "For building programs that compile grammars: headers for C and
-C++, the static library (which needs libfst-dev), files for pkg-config and CMake."
+C++, the static library (which needs libfst-dev, libutf8proc-dev, liblzma-dev,
+libbz2-dev and zlib1g-dev), files for pkg-config and CMake."
                      SECTION libdevel DEPENDS "${build_package} (= ${CPACK_PACKAGE_VERSION}), libsenone-dev (= ${CPACK_PACKAGE_VERSION})")
   set(CPACK_DEBIAN_BUILD_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
-  set(CPACK_DEBIAN_BUILD_DEVELOPMENT_PACKAGE_SUGGESTS libfst-dev)
+  set(CPACK_DEBIAN_BUILD_DEVELOPMENT_PACKAGE_SUGGESTS "libfst-dev, libutf8proc-dev, liblzma-dev, libbz2-dev, zlib1g-dev")
 endif()
 if(SENONE_TOOLS)
   senone_add_package(command senone "The command: imports models, builds graphs, recognises recordings and measures."

@@ -7,6 +7,7 @@
 #include <limits>
 #include <sstream>
 
+#include "builder/text/unicode.h"
 #include "core/base/error.h"
 #include "core/base/parse_json.h"
 
@@ -43,7 +44,7 @@ class Reader {
   void add(const std::string &id, const std::string &word, double confidence) {
     if (!(confidence >= 0 && confidence <= 1)) fail_here("the confidence is not within 0 ... 1");
     ConfidentWords &utterance = all_[id];
-    const Words kept = kept_words(word, options_);  // empty for fillers
+    const Words kept = kept_words(to_nfc(word), options_);  // empty for fillers
     utterance.words.insert(utterance.words.end(), kept.begin(), kept.end());
     utterance.confidences.resize(utterance.words.size(), confidence);
   }

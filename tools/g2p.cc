@@ -11,6 +11,8 @@
 #include "builder/g2p/pronounce.h"
 #include "builder/g2p/train.h"
 #include "builder/graph/letter_case.h"
+#include "builder/text/text_file.h"
+#include "builder/text/unicode.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
 #include "tools/progress.h"
@@ -111,7 +113,8 @@ void print_training(const G2pModel &model, const G2pTraining &training, double s
 // Holds out every k-th word, from the first on.
 void train(const G2pArguments &arguments) {
   const double start_s = wall_seconds();
-  const Pronunciations dictionary = parse_pronunciations(read_file(arguments.dictionary), arguments.dictionary);
+  const Pronunciations dictionary =
+      parse_pronunciations(read_text(arguments.dictionary, {"a dictionary"}), arguments.dictionary);
   std::vector<bool> trained(dictionary.words.size(), true);
   if (arguments.holdout > 0) {
     const size_t every = std::max(size_t{2}, static_cast<size_t>(std::lround(std::min(1e9, 1 / arguments.holdout))));
@@ -168,7 +171,7 @@ void pronounce_words(const G2pArguments &arguments) {
   const auto print = [&](const std::string &word) {
     ++n_words;
     try {
-      print_word(model, fold_case(word, letter_case), arguments);
+      print_word(model, fold_case(to_nfc(word), letter_case), arguments);
     } catch (const Error &error) {
       if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_IO) throw;
       ++n_failed;

@@ -14,6 +14,8 @@
 #include "builder/graph/prune.h"
 #include "builder/graph/trie_lm.h"
 #include "builder/import/openfst_file.h"
+#include "builder/text/text_file.h"
+#include "builder/text/unicode.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
 #include "core/graph/archive.h"
@@ -71,7 +73,7 @@ void check(const GraphArguments &arguments) {
 Grammar read_grammar(const GraphArguments &arguments, const Vocabulary &vocabulary, const BuildProgress &progress) {
   const LetterCase letter_case = letter_case_named(arguments.letter_case);
   if (!arguments.jsgf.empty())
-    return rules_grammar(read_jsgf(arguments.jsgf, letter_case), arguments.rule, vocabulary, arguments.jsgf);
+    return rules_grammar(read_jsgf(arguments.jsgf, letter_case), to_nfc(arguments.rule), vocabulary, arguments.jsgf);
   if (!arguments.words.empty()) {
     std::vector<std::string> words = read_word_list(arguments.words);
     fold_case(&words, letter_case, arguments.words);
@@ -159,7 +161,8 @@ void import_graph(const GraphArguments &arguments, const Bundle &bundle, const H
   {
     Progress progress("graph");
     progress.update(-1, "reading " + arguments.hclg);
-    const WordTable words = {read_symbols(arguments.words), {}};
+    const WordTable words = {parse_symbols(read_text(arguments.words, {"a table of words and their numbers"}), arguments.words),
+                             {}};
     graph = read_openfst_graph(arguments.hclg, set, static_cast<uint32_t>(words.words.size()));
     progress.update(-1, "writing the graph");
     write(arguments, bundle, graph, words, set);

@@ -2,6 +2,7 @@
 // Implements `senone lattice`: the uses of lattices written to files.
 #include "tools/lattice.h"
 
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
 #include "core/lattice/kaldi_lattice.h"
 #include "core/model/bundle.h"
@@ -9,7 +10,7 @@
 namespace asr::tool {
 
 void LatticeInput::for_each(const std::function<void(const std::string &, const CompactLattice &)> &visit) const {
-  KaldiLatticeReader reader(path);
+  KaldiLatticeReader reader(read_unpacked(path, "an archive of lattices", {Format::kKaldiLattices}), path);
   std::string id;
   CompactLattice lattice;
   while (reader.next(&id, &lattice)) {
@@ -40,7 +41,8 @@ void add_frame_shift(Command command, double *frame_shift_ms) {
   command.option("--frame-shift-ms", *frame_shift_ms, "From one frame to the next").range(0.1, 1000.0).shows_default();
 }
 
-WordSymbols::WordSymbols(const std::string &path) : path_(path), symbols_(read_symbols(path)) {
+WordSymbols::WordSymbols(const std::string &path)
+    : path_(path), symbols_(parse_symbols(read_text(path, {"a table of words and their numbers"}), path)) {
   for (uint32_t number = 0; number < symbols_.size(); ++number) numbers_.emplace(symbols_[number], number);
 }
 

@@ -5,7 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "core/base/file.h"
+#include "builder/text/text_file.h"
+#include "builder/text/unicode.h"
 #include "core/base/limits.h"
 #include "core/lattice/oracle.h"
 #include "tools/lattice.h"
@@ -74,14 +75,14 @@ void run(const StatsOptions &options) {
   Transcripts refs;
   std::unique_ptr<WordSymbols> symbols;
   if (with_errors) {
-    refs = parse_transcripts(read_file(options.ref_path), options.ref_path, {});
+    refs = parse_transcripts(read_text(options.ref_path, {"a file of transcripts"}), options.ref_path, {});
     symbols = std::make_unique<WordSymbols>(options.input.words_path);
   }
   Stats stats;
   options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
     const LatticeSize size = lattice_size(lattice);
     WordErrors errors;
-    const auto ref = refs.find(id);
+    const auto ref = refs.find(to_nfc(id));
     if (ref != refs.end()) errors = oracle_errors(lattice, ref->second, *symbols);
     ++stats.n_lattices;
     stats.size += size;

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
 #include "core/base/sections.h"
 
@@ -18,6 +19,7 @@ struct Header {
 }  // namespace
 
 LoglikeFile::LoglikeFile(const std::string &path, uint32_t n_pdfs) : file_(path) {
+  check_format(file_.bytes(), path, "a file of log-likelihoods", {Format::kSenoneLoglikes});
   SectionReader reader(file_.data(), file_.size(), path);
   const auto header = reader.header<Header>("SenoneLL", 1);
   if (header.n_pdfs != n_pdfs) {

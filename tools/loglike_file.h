@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/file.h"
+#include "builder/text/text_file.h"
 
 namespace asr::tool {
 
@@ -20,7 +20,7 @@ class LoglikeFile {
   const std::vector<uint32_t> &n_frames() const { return n_frames_; }  // frames of each utterance
 
  private:
-  MappedFile file_;
+  UnpackedFile file_;
   const float *rows_ = nullptr;
   std::vector<uint32_t> n_frames_;
 };

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "core/base/printable.h"
 #include "core/model/bundle.h"
 #include "tools/batch_progress.h"
 #include "tools/lattice_output.h"
@@ -49,7 +50,7 @@ void print(const Recognition &result, const Options &options, bool with_id, int 
   } else {
     std::istringstream lines(to_text(result));
     for (std::string line; std::getline(lines, line);) {
-      printf("%s%s%s\n", with_id ? result.id.c_str() : "", with_id ? "\t" : "", line.c_str());
+      printf("%s%s%s\n", with_id ? printable(result.id).c_str() : "", with_id ? "\t" : "", line.c_str());
     }
   }
   flush_stdout();

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "builder/text/text_file.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
 #include "tools/tool.h"
@@ -82,9 +83,8 @@ void read_boost(Options *options) {
   if (!options->endpoint.empty()) {
     throw UsageError("recognize: --boost is for recordings of one utterance; leave out --endpoint");
   }
-  options->boosted = read_file(options->boost, kMostBoostBytes);
-  const size_t begin = begin_of_text(options->boosted);
-  if (options->boosted.find_first_not_of(" \t\r\n", begin) != std::string::npos) return;
+  options->boosted = read_text(options->boost, {"a list of phrases", {}, Characters::kNormalised, kMostBoostBytes});
+  if (options->boosted.find_first_not_of(" \t\n") != std::string::npos) return;
   fail(ASR_BAD_FILE, "%s: has no phrases; write a phrase a line, or leave out --boost", options->boost.c_str());
 }
 

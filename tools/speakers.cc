@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "builder/import/kaldi_archive.h"
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/parallel.h"
@@ -28,8 +29,7 @@ float warp_of(asr_speaker *speaker) {
 template <typename Value>
 std::map<std::string, Value> read_pairs(const std::string &path, const char *what) {
   std::map<std::string, Value> values;
-  const std::string text = read_file(path);
-  std::istringstream lines(text.substr(begin_of_text(text)));
+  std::istringstream lines(read_text(path, {"lines of a name and a value", {}, Characters::kAsTheyAre}));
   size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;

@@ -10,6 +10,8 @@
 #include <set>
 
 #include "builder/graph/bundle_parts.h"
+#include "builder/text/text_file.h"
+#include "builder/text/unicode.h"
 #include "builder/train/semi_tied.h"
 #include "builder/train/trainer.h"
 #include "core/base/file.h"
@@ -93,7 +95,7 @@ class TrainingData {
         data_path_(arguments.recordings.list + arguments.recordings.features),
         lexicon_path_(arguments.lexicon),
         transcripts_path_(arguments.transcripts),
-        transcripts_(parse_transcripts(read_file(arguments.transcripts), arguments.transcripts, {})),
+        transcripts_(parse_transcripts(read_text(arguments.transcripts, {"a file of transcripts"}), arguments.transcripts, {})),
         rows_(rows_place, bundle.front_end.n_dims()) {}
 
   // Returns the words of an utterance. Notes a reason and returns nullptr if it cannot be trained on. Throws if an
@@ -103,7 +105,7 @@ class TrainingData {
       fail(ASR_BAD_FILE, "%s: utterance \"%s\" is there twice; give each recording an id of its own, as in its transcript",
            data_path_.c_str(), utterance.id.c_str());
     }
-    const auto found = transcripts_.find(utterance.id);
+    const auto found = transcripts_.find(to_nfc(utterance.id));
     if (found == transcripts_.end()) {
       leave_out(utterance.id, transcripts_path_ + " has no line for it; check that both have the same ids");
       return nullptr;

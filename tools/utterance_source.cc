@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/model/bundle.h"
@@ -41,10 +42,20 @@ void check_usage(const RecognizeOptions &options) {
         "recognize: --adapt and --vtln search read recordings again; standard input can be read once, name a file");
 }
 
+// Returns an output whose lines are separated by blanks, so that ids need to be without; nullptr if there is none.
+const char *blank_separated(const RecognizeOptions &options) {
+  if (options.ctm) return "--ctm";
+  if (!options.hyp.empty()) return "--hyp";
+  const bool is_archive = !options.lattice.empty() && std::filesystem::path(options.lattice).extension() != ".slf";
+  return is_archive ? "--lattice" : nullptr;
+}
+
 }  // namespace
 
 UtteranceSource::UtteranceSource(const RecognizeOptions &options)
-    : checks_ids_(!options.hyp.empty()), checks_names_(options.saves_speakers() && options.utt2spk.empty()) {
+    : checks_ids_(!options.hyp.empty()),
+      checks_names_(options.saves_speakers() && options.utt2spk.empty()),
+      blank_separated_(blank_separated(options)) {
   check_usage(options);
   for (const std::string &file : options.files) {
     recordings_.push_back({std::filesystem::path(file).stem(), file, 0, ASR_INPUT_FLOAT, 0, 0, {}});
@@ -73,6 +84,12 @@ UtteranceSource::UtteranceSource(const RecognizeOptions &options)
 
 void UtteranceSource::check_id(const std::string &id) const {
   if (checks_ids_) check_hyp_id(id);
+  if (blank_separated_ != nullptr && (id.empty() || id.find_first_of(" \t\r\n\f\v") != std::string::npos)) {
+    fail(ASR_INVALID_ARGUMENT,
+         "recognize: \"%s\" cannot be the id of a recording with %s, whose lines are separated by blanks: it is empty or has a "
+         "blank; rename the file, or give it another id in --list",
+         id.c_str(), blank_separated_);
+  }
   if (checks_names_ && (id.empty() || id.find_first_of(" \t\r\n") != std::string::npos)) {
     fail(ASR_INVALID_ARGUMENT,
          "recognize: \"%s\" cannot name a speaker in a saved file: it is empty or has a space; give it another id in --list, "
@@ -83,8 +100,7 @@ void UtteranceSource::check_id(const std::string &id) const {
 
 // Reads lines "path [id]"; '#' begins a comment line. An id names one recording, as results are compared by it.
 void UtteranceSource::read_list(const std::string &path) {
-  const std::string text = read_file(path);
-  std::istringstream lines(text.substr(begin_of_text(text)));
+  std::istringstream lines(read_text(path, {"a list of recordings", {}, Characters::kAsTheyAre}));
   std::map<std::string, size_t> line_of;  // by id
   size_t number = 0;
   for (std::string line; std::getline(lines, line);) {

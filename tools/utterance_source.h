@@ -27,6 +27,7 @@ class UtteranceSource {
   void read_list(const std::string &path);
 
   const bool checks_ids_, checks_names_;  // for --hyp, and for files of speakers
+  const char *const blank_separated_;     // the output whose lines are separated by blanks, "--ctm"; or nullptr
   std::vector<Utterance> recordings_;
   size_t next_ = 0, n_given_ = 0;
   std::string archive_path_;

@@ -8,6 +8,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "builder/text/text_file.h"
+#include "builder/text/unpack.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
@@ -159,16 +161,17 @@ void print_json(const WerResult &result, const WerOptions &options) {
 }
 
 // Reads a file, or standard input for the path "-".
-std::string read_text(const std::string &path) {
-  if (path != "-") return read_file(path);
+std::string read_transcripts(const std::string &path) {
+  const WantedText wanted{"a file of transcripts"};
+  if (path != "-") return read_text(path, wanted);
   std::string text;
   char piece[1 << 16];
   for (size_t n; (n = fread(piece, 1, sizeof(piece), stdin)) > 0;) text.append(piece, n);
-  return text;
+  return text_of(unpack(std::move(text), path), path, wanted);
 }
 
 WerResult compare_files(const Transcripts &refs, const WerOptions &options) {
-  const std::string text = read_text(options.hyp_path);
+  const std::string text = read_transcripts(options.hyp_path);
   if (!options.cross_entropy) return compare(refs, parse_transcripts(text, options.hyp_path, options.transcripts));
   const auto hyps = parse_confident_words(text, options.hyp_path, options.transcripts);
   Transcripts words;
@@ -182,7 +185,7 @@ void run(const WerOptions &options) {
   if (options.ref_path == "-" && options.hyp_path == "-") {
     fail(ASR_INVALID_ARGUMENT, "-: standard input cannot be both REF and HYP; name a file for one of them");
   }
-  const Transcripts refs = parse_transcripts(read_text(options.ref_path), options.ref_path, options.transcripts);
+  const Transcripts refs = parse_transcripts(read_transcripts(options.ref_path), options.ref_path, options.transcripts);
   if (refs.empty()) {
     fail(ASR_BAD_FILE, "%s: no utterances; give lines of \"words (utt-id)\" or \"utt-id words\"", options.ref_path.c_str());
   }

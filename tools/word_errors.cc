@@ -7,15 +7,15 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "builder/text/unicode.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 
 namespace asr::tool {
 namespace {
 
 std::vector<std::string> lines_of(const std::string &text) {
   std::vector<std::string> lines;
-  std::istringstream stream(text.substr(begin_of_text(text)));
+  std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
     const size_t end = line.find_last_not_of(" \t\r");
     if (end != std::string::npos) lines.push_back(line.substr(0, end + 1));
@@ -63,9 +63,7 @@ Words kept_words(const std::string &text, const TranscriptOptions &options) {
   for (std::string word; stream >> word;) {
     if (!options.keep_variants) word = without_variant(word);
     if (!options.keep_fillers && is_filler(word)) continue;
-    if (options.ignore_case) {
-      for (char &c : word) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-    }
+    if (options.ignore_case) word = fold_letters(word);
     words.push_back(word);
   }
   return words;

@@ -17,7 +17,7 @@ using Transcripts = std::map<std::string, Words>;
 struct TranscriptOptions {
   bool keep_fillers = false;   // <s>, </s>, <sil>, [NOISE], ++UM++ count as words
   bool keep_variants = false;  // "the(2)" is another word than "the"
-  bool ignore_case = false;    // for ASCII letters
+  bool ignore_case = false;
 };
 
 // Returns the offset of a "(utt-id)" at the end of a line; npos if there is none. Parentheses within it are balanced.

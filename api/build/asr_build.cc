@@ -15,6 +15,8 @@
 #include "builder/graph/jsgf.h"
 #include "builder/graph/phrases.h"
 #include "builder/graph/srgs.h"
+#include "builder/text/text_file.h"
+#include "builder/text/unicode.h"
 #include "core/base/error.h"
 #include "core/base/limits.h"
 
@@ -51,7 +53,7 @@ asr::BuildOptions read_config(const asr_build_config *config) {
   check_range(c.self_loop_scale, 0.0, 100.0, "asr_build_config.self_loop_scale");
   asr::BuildOptions options;
   if (c.name != nullptr && *c.name != '\0') options.name = c.name;
-  if (c.rule != nullptr) options.rule = c.rule;
+  if (c.rule != nullptr) options.rule = asr::to_nfc(c.rule);
   options.drop_unknown = c.unknown == ASR_BUILD_DROP_UNKNOWN;
   options.letter_case = c.letter_case == ASR_BUILD_CASE_UPPER   ? asr::LetterCase::kUpper
                         : c.letter_case == ASR_BUILD_CASE_LOWER ? asr::LetterCase::kLower
@@ -62,13 +64,15 @@ asr::BuildOptions read_config(const asr_build_config *config) {
   return options;
 }
 
-// Text of the caller's. A length that was negative is refused instead of read.
+// Text of the caller's, in Unicode's normal form C and without a byte order mark. A length that was negative is refused instead
+// of read.
 std::string copied(const char *function, const char *text, size_t n_bytes) {
   require(text, function, "text");
   if (n_bytes > asr::kMostTextBytes) {
     asr::fail(ASR_INVALID_ARGUMENT, "%s: n_bytes is %zu; the most is %zu", function, n_bytes, asr::kMostTextBytes);
   }
-  return std::string(text, n_bytes);
+  const std::string_view given(text, n_bytes);
+  return asr::to_nfc(std::string(given.substr(asr::begin_of_text(given))));
 }
 
 // The body of every call that compiles: make_grammar(text, options, vocabulary).
@@ -115,7 +119,7 @@ asr_status change_class(const char *function, asr_builder *builder, const char *
     asr::BuildOptions options = read_config(config);
     if (config == nullptr || config->name == nullptr || *config->name == '\0') options.name = name;
     asr::check_grammar_text(phrases, options.name);
-    builder->builder.set_class(name, phrases, options, add);
+    builder->builder.set_class(asr::to_nfc(name), phrases, options, add);
   });
 }
 
@@ -141,7 +145,7 @@ asr_status asr_builder_add_lexicon(asr_builder *builder, const char *path) {
   return guard([&] {
     require(builder, "asr_builder_add_lexicon", "builder");
     require(path, "asr_builder_add_lexicon", "path");
-    builder->builder.add_lexicon(asr::read_file(path), path);
+    builder->builder.add_lexicon(asr::read_text(path, {"a dictionary"}), path);
   });
 }
 

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr {
@@ -42,7 +41,7 @@ std::string base_form(const std::string &word) {
 void read_dictionary_lines(const std::string &text, const std::string &source,
                            const std::function<void(const DictionaryLine &line)> &use) {
   size_t number = 0;
-  for (size_t at = begin_of_text(text); at < text.size();) {
+  for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = std::string_view(text).substr(at, end - at);
     at = end + 1;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
 #include "core/base/limits.h"
 #include "core/base/sections.h"
@@ -137,7 +138,7 @@ void write_g2p_model(const G2pModel &model, const std::string &path) {
 }
 
 G2pModel read_g2p_model(const std::string &path) {
-  std::string bytes = read_file(path);
+  std::string bytes = read_unpacked(path, "a model of letters and phones", {Format::kSenoneG2p});
   SectionReader reader(bytes.data(), bytes.size(), path);
   const auto header = reader.header<Header>(kMagic, kVersion);
   memset(bytes.data() + offsetof(Header, checksum), 0, sizeof(header.checksum));

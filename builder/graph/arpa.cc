@@ -7,8 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr {
@@ -23,7 +23,8 @@ class ArpaReader {
 
   NgramModel read() {
     do {
-      if (!next_line()) end_of_file("the line \\data\\");
+      if (!next_line())
+        fail(ASR_BAD_FILE, "%s: has no line \\data\\, so it is no language model in ARPA form; name one", source_.c_str());
     } while (trimmed() != "\\data\\");
     read_counts();
     std::optional<NgramBuilder> builder;
@@ -42,12 +43,12 @@ class ArpaReader {
   std::vector<std::string_view> fields_;
 
   [[noreturn]] void bad(const std::string &what) const {
-    fail(ASR_BAD_FILE, "%s: line %zu: %s; the file is damaged or not in ARPA form", source_.c_str(), line_number_,
+    fail(ASR_BAD_FILE, "%s: line %zu: %s; correct the line, or make the model again", source_.c_str(), line_number_,
          what.c_str());
   }
   [[noreturn]] void end_of_file(const char *missing) const {
-    fail(ASR_BAD_FILE, "%s: line %zu: the file ends before %s; it is truncated or not in ARPA form", source_.c_str(),
-         line_number_, missing);
+    fail(ASR_BAD_FILE, "%s: line %zu: the file ends before %s; it is truncated; get it again", source_.c_str(), line_number_,
+         missing);
   }
 
   bool next_line() {
@@ -123,7 +124,12 @@ class ArpaReader {
       const float word_cost = cost(fields_[0], true), backoff = has_backoff ? cost(fields_.back(), false) : 0.0f;
       if (++n > counts_[level]) bad(format("more %zu-grams than the %u announced", level + 1, counts_[level]));
       if (level == 0) {
-        if (!word_ids_.emplace(fields_[1], n - 1).second) bad("the word '" + std::string(fields_[1]) + "' is listed twice");
+        if (!word_ids_.emplace(fields_[1], n - 1).second) {
+          fail(ASR_BAD_FILE,
+               "%s: line %zu: the word '%.*s' is listed twice, maybe with two codes of one accent; make the model of "
+               "texts in Unicode's normal form C",
+               source_.c_str(), line_number_, static_cast<int>(fields_[1].size()), fields_[1].data());
+        }
         words.emplace_back(fields_[1]);
         unigram_costs.insert(unigram_costs.end(), {word_cost, backoff});
         continue;
@@ -154,6 +160,8 @@ class ArpaReader {
 
 NgramModel parse_arpa(const std::string &text, const std::string &source) { return ArpaReader(text, source).read(); }
 
-NgramModel read_arpa(const std::string &path) { return parse_arpa(read_file(path), path); }
+NgramModel read_arpa(const std::string &path) {
+  return parse_arpa(read_text(path, {"a language model in ARPA form", {Format::kArpa}}), path);
+}
 
 }  // namespace asr

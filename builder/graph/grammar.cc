@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "builder/g2p/dictionary.h"
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 
@@ -124,10 +125,12 @@ Grammar word_list_grammar(const std::vector<std::string> &words, bool single, co
   return grammar;
 }
 
-std::vector<std::string> read_word_list(const std::string &path) { return parse_word_list(read_file(path), path); }
+std::vector<std::string> read_word_list(const std::string &path) {
+  return parse_word_list(read_text(path, {"a list of words"}), path);
+}
 
 std::vector<std::string> parse_word_list(const std::string &text, const std::string &source) {
-  std::istringstream lines(text.substr(begin_of_text(text)));
+  std::istringstream lines(text);
   std::vector<std::string> words;
   std::set<std::string> seen;
   std::string line;

@@ -4,8 +4,8 @@
 
 #include "builder/g2p/dictionary.h"
 #include "builder/graph/grammar_text.h"
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr {
@@ -235,6 +235,8 @@ Rules parse_jsgf(const std::string &text, const std::string &source, LetterCase 
   return JsgfParser(text, source, letter_case).parse();
 }
 
-Rules read_jsgf(const std::string &path, LetterCase letter_case) { return parse_jsgf(read_file(path), path, letter_case); }
+Rules read_jsgf(const std::string &path, LetterCase letter_case) {
+  return parse_jsgf(read_text(path, {"a grammar in JSGF", {Format::kJsgf}}), path, letter_case);
+}
 
 }  // namespace asr

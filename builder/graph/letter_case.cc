@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "builder/text/unicode.h"
 #include "core/base/error.h"
 
 namespace asr {
@@ -14,12 +15,7 @@ LetterCase letter_case_named(const std::string &name) {
 std::string fold_case(const std::string &word, LetterCase letter_case) {
   const bool is_name = !word.empty() && ((word.front() == '<' && word.back() == '>') || word.front() == '$');
   if (letter_case == LetterCase::kAsIs || is_name) return word;
-  std::string folded = word;
-  for (char &c : folded) {
-    if (letter_case == LetterCase::kLower && c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    if (letter_case == LetterCase::kUpper && c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return folded;
+  return letter_case == LetterCase::kLower ? to_lower(word) : to_upper(word);
 }
 
 void fold_case(std::vector<std::string> *words, LetterCase letter_case, const std::string &source) {

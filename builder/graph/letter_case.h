@@ -10,7 +10,7 @@ namespace asr {
 enum class LetterCase { kAsIs, kLower, kUpper };
 LetterCase letter_case_named(const std::string &name);  // "asis", "lower", "upper"
 
-// Folds ASCII letters only; words in angle brackets (<s>, <unk>) stay.
+// Folds all letters (builder/text/unicode.h); words in angle brackets (<s>, <unk>) and names of classes ($name) stay.
 std::string fold_case(const std::string &word, LetterCase letter_case);
 
 // Folds a whole list, which must stay free of repetitions. Throws naming two words that become equal.

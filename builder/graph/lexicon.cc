@@ -5,8 +5,8 @@
 #include <map>
 
 #include "builder/g2p/dictionary.h"
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr {
@@ -73,7 +73,7 @@ Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source,
 }
 
 Lexicon read_sphinx_lexicon(const std::string &path, const HmmSet &set, size_t *n_left_out) {
-  return parse_sphinx_lexicon(read_file(path), path, set, n_left_out);
+  return parse_sphinx_lexicon(read_text(path, {"a dictionary"}), path, set, n_left_out);
 }
 
 std::string list_left_out(const Lexicon &lexicon, size_t n_left_out, const std::string &source) {

@@ -5,8 +5,9 @@
 #include <cstring>
 
 #include "builder/graph/arpa.h"
+#include "builder/text/text_file.h"
+#include "builder/text/unicode.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr {
@@ -49,7 +50,7 @@ struct Unigram {
 
 class TrieReader {
  public:
-  explicit TrieReader(const std::string &path) : path_(path), file_(path) {}
+  TrieReader(const UnpackedFile &file, const std::string &path) : path_(path), file_(file) {}
 
   NgramModel read() {
     read_layout();
@@ -70,7 +71,7 @@ class TrieReader {
 
  private:
   const std::string &path_;
-  MappedFile file_;
+  const UnpackedFile &file_;
   size_t at_ = 0;
   std::vector<uint32_t> counts_;
   std::vector<const uint8_t *> prob_tables_, backoff_tables_;  // [level]
@@ -150,7 +151,7 @@ class TrieReader {
     while (text < end && words_.size() <= counts_[0]) {
       const char *nul = static_cast<const char *>(std::memchr(text, 0, static_cast<size_t>(end - text)));
       if (nul == nullptr) bad("a word does not end");
-      words_.emplace_back(text, nul);
+      words_.push_back(to_nfc(std::string(text, nul)));
       text = nul + 1;
     }
     if (words_.size() != counts_[0] || text != end || at_ != file_.size()) bad("the number of words is not the one announced");
@@ -175,13 +176,12 @@ class TrieReader {
 
 }  // namespace
 
-bool is_trie_lm(const std::string &path) {
-  const MappedFile file(path);
-  return file.size() >= kMagicBytes && std::memcmp(file.data(), kMagic, kMagicBytes) == 0;
+NgramModel read_trie_lm(const std::string &path) { return TrieReader(UnpackedFile(path), path).read(); }
+
+NgramModel read_language_model(const std::string &path) {
+  UnpackedFile file(path);
+  if (file.bytes().substr(0, kMagicBytes) == kMagic) return TrieReader(file, path).read();
+  return parse_arpa(text_of(file.take(), path, {"a language model", {Format::kArpa}}), path);
 }
-
-NgramModel read_trie_lm(const std::string &path) { return TrieReader(path).read(); }
-
-NgramModel read_language_model(const std::string &path) { return is_trie_lm(path) ? read_trie_lm(path) : read_arpa(path); }
 
 }  // namespace asr

@@ -7,7 +7,6 @@
 
 namespace asr {
 
-bool is_trie_lm(const std::string &path);  // decides by the file's first bytes
 NgramModel read_trie_lm(const std::string &path);
 
 // Reads ARPA text or trie, distinguished by content.

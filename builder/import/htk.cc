@@ -6,8 +6,8 @@
 
 #include "builder/import/htk_model.h"
 #include "builder/import/text_lines.h"
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 
 namespace asr {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 std::vector<std::pair<std::string, std::string>> read_hmm_list(const std::string &path) {
   std::vector<std::pair<std::string, std::string>> names;
   if (path.empty()) return names;
-  const std::string text = read_file(path);
+  const std::string text = read_text(path, {"a list of HMMs"});
   TextLines lines(text, path);
   std::vector<std::string_view> words;
   while (lines.next(words, "\n")) {

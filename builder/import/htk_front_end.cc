@@ -8,8 +8,8 @@
 
 #include "builder/import/htk.h"
 #include "builder/import/htk_model.h"
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr {
@@ -21,7 +21,7 @@ class Config {
  public:
   explicit Config(const std::string &path) : path_(path) {
     if (path.empty()) return;
-    const std::string text = read_file(path);
+    const std::string text = read_text(path, {"a configuration of HTK"});
     size_t line_number = 0;
     for (size_t begin = 0; begin < text.size();) {
       const size_t end = std::min(text.find('\n', begin), text.size());

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "builder/import/htk_model.h"
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr::htk {
@@ -378,7 +378,7 @@ class Parser {
 ModelSet read_hmmdefs(const std::vector<std::string> &paths) {
   Parser parser;
   for (const std::string &path : paths) {
-    const std::string text = read_file(path);
+    const std::string text = read_text(path, {"HMMs of HTK in text", {Format::kHtkHmms}});
     parser.parse(text, path);
   }
   return parser.finish(paths.empty() ? "no files" : paths.back());

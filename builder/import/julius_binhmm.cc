@@ -4,7 +4,7 @@
 
 #include "builder/import/byte_reader.h"
 #include "builder/import/htk_model.h"
-#include "core/base/file.h"
+#include "builder/text/text_file.h"
 
 namespace asr::htk {
 namespace {
@@ -200,7 +200,8 @@ class BinHmmReader {
 }  // namespace
 
 ModelSet read_binhmm(const std::string &path) {
-  const std::string bytes = read_file(path);
+  const std::string bytes = read_unpacked(path, "a binary HMM file of Julius", {Format::kJuliusHmms});
+  check_binary_format(bytes, path, "a binary HMM file of Julius", {Format::kJuliusHmms});
   return BinHmmReader(bytes, path).read();
 }
 

@@ -9,8 +9,8 @@
 #include "builder/import/kaldi_archive.h"
 #include "builder/import/kaldi_model.h"
 #include "builder/import/kaldi_tree.h"
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 
 namespace asr {
 namespace {
@@ -126,7 +126,7 @@ FrontEnd make_front_end(const KaldiOptions &options, uint32_t n_dims) {
 ImportedModel import_kaldi(const KaldiOptions &options) {
   kaldi::Model source = kaldi::read_model(options.model);
   std::vector<std::string> phones;
-  if (!options.phones.empty()) phones = read_symbols(options.phones);
+  if (!options.phones.empty()) phones = parse_symbols(read_text(options.phones, {"a list of phones"}), options.phones);
 
   ImportedModel model;
   model.acoustic = std::move(source.acoustic);

@@ -9,16 +9,14 @@
 #include <variant>
 
 #include "builder/import/text_lines.h"
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr::kaldi {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string_view text_of(const MappedFile &file) { return {reinterpret_cast<const char *>(file.data()), file.size()}; }
 
 // The target of a list's line: "FILE" or "FILE:offset", with an optional "[first:last]" of rows.
 struct Place {
@@ -71,15 +69,22 @@ Matrix<T> rows_of(const Matrix<T> &m, const std::pair<uint32_t, uint32_t> &rows,
   return {rows.second - rows.first + 1, m.n_cols, std::vector<T>(at(rows.first), at(rows.second + uint64_t{1}))};
 }
 
+// An archive in text that went through another system's editor. Others stay mapped.
+bool was_edited(std::string_view bytes) {
+  const std::string_view begin = bytes.substr(0, 4096);
+  return begin.find('\0') == std::string_view::npos && (begin_of_text(begin) > 0 || begin.find('\r') != std::string_view::npos);
+}
+
 }  // namespace
 
 struct ArchiveReader::Source {
   std::string path;
-  MappedFile file;                      // the archive or the list
+  UnpackedFile file;                    // the archive
+  std::string text;                     // the list, or an archive in text
   std::optional<ObjectReader> archive;  // ark
   std::optional<TextLines> list;        // scp
   std::string mapped_path;              // path of the archive of the last line
-  MappedFile mapped;
+  UnpackedFile mapped;
   std::optional<uint64_t> read_offset;  // offset in that archive of the matrix in last_read
   std::variant<Matrix<float>, Matrix<double>> last_read;
   std::set<std::string> archives;                  // canonical paths of the archives referred to by lines
@@ -117,12 +122,13 @@ struct ArchiveReader::Source {
     if (!fs::exists(found, error)) found = (fs::path(path).parent_path() / fs::path(place.path).filename()).string();
     if (!fs::exists(found, error)) found = place.path;
     if (found != mapped_path) {
-      mapped = MappedFile(found);
+      mapped = UnpackedFile(found);
       mapped_path = found;
       read_offset.reset();
       if (archives.insert(fs::canonical(found, error)).second) n_archive_bytes += mapped.size();
+      if (mapped.is_packed()) count(mapped.size());  // a list may change between archives at each line
     }
-    const std::string_view bytes = text_of(mapped);
+    const std::string_view bytes = mapped.bytes();
     if (place.offset >= bytes.size()) {
       fail(ASR_BAD_FILE, "%s:%zu: points at byte %llu of %s, which has %zu", path.c_str(), list->line_number(),
            static_cast<unsigned long long>(place.offset), found.c_str(), bytes.size());
@@ -137,10 +143,20 @@ ArchiveReader::ArchiveReader(const std::string &specifier) : source_(std::make_u
     fail(ASR_INVALID_ARGUMENT, "%s: is not an archive; write ark:FILE or scp:FILE", specifier.c_str());
   }
   source_->path = specifier.substr(4);
-  source_->file = MappedFile(source_->path);
-  const std::string_view bytes = text_of(source_->file);
-  if (kind == "ark:") source_->archive.emplace(bytes, source_->path);
-  if (kind == "scp:") source_->list.emplace(bytes, source_->path);
+  if (kind == "scp:") {
+    source_->text = read_text(source_->path, {"a list of places in archives (scp)", {}, Characters::kAsTheyAre});
+    source_->list.emplace(source_->text, source_->path);
+    return;
+  }
+  const WantedText wanted{"an archive of matrices", {Format::kKaldiArchive}, Characters::kAsTheyAre};
+  source_->file = UnpackedFile(source_->path);
+  check_format(source_->file.bytes(), source_->path, wanted.what, wanted.taken);
+  if (was_edited(source_->file.bytes())) {
+    source_->text = text_of(source_->file.take(), source_->path, wanted);
+    source_->archive.emplace(source_->text, source_->path);
+  } else {
+    source_->archive.emplace(source_->file.bytes(), source_->path);
+  }
 }
 
 ArchiveReader::~ArchiveReader() = default;

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "builder/import/kaldi_model.h"
+#include "builder/text/text_file.h"
 #include "core/base/cholesky.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr::kaldi {
@@ -126,7 +126,7 @@ AcousticModel read_gmms(ObjectReader &reader, const std::string &path) {
 }
 
 Model read_model(const std::string &path) {
-  const std::string bytes = read_file(path);
+  const std::string bytes = read_unpacked(path, "a model of Kaldi (.mdl)", {Format::kKaldiModel});
   ObjectReader reader(bytes, path);
   reader.begin_object();
   Model model;

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 
 namespace asr::kaldi {
 namespace {
@@ -62,7 +62,9 @@ void ObjectReader::expect(const char *expected) {
   const std::string found = token(expected);
   if (found == expected) return;
   at_ = begin;
-  fail_here(format("has no %s where one must follow; the file is damaged or of another kind", expected));
+  const bool is_first = bytes_.find_first_not_of(kBlanks, binary_ ? 2 : 0) >= begin;
+  if (is_first) fail_here(format("does not begin with %s, so it is a file of another kind; name the right one", expected));
+  fail_here(format("has no %s where one must follow; the file is damaged", expected));
 }
 
 bool ObjectReader::skip(const char *wanted) {
@@ -289,7 +291,7 @@ Matrix<T> ObjectReader::compressed(const std::string &kind, const char *what) {
 
 template <typename T>
 Matrix<T> read_matrix(const std::string &path) {
-  const std::string bytes = read_file(path);
+  const std::string bytes = read_unpacked(path, "a matrix of Kaldi", {Format::kKaldiBinary});
   ObjectReader reader(bytes, path);
   reader.begin_object();
   Matrix<T> m = reader.matrix<T>("matrix");

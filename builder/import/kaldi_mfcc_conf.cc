@@ -7,8 +7,8 @@
 #include <map>
 
 #include "builder/import/kaldi.h"
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr {
@@ -158,7 +158,7 @@ void read_cepstra(Options &options, FrontEnd &f) {
 
 // `f`: the defaults of the program whose options they are.
 FrontEnd read_conf(const std::string &path, FrontEnd f) {
-  Options options(read_file(path), path);
+  Options options(read_text(path, {"a configuration of Kaldi"}), path);
   read_framing(options, f);
   read_bank(options, f);
   if (f.lpc_order > 0) read_prediction(options, f);

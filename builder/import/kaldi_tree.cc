@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr::kaldi {
 
 Tree::Tree(const std::string &path) {
-  const std::string bytes = read_file(path);
+  const std::string bytes = read_unpacked(path, "a decision tree of Kaldi", {Format::kKaldiTree});
   ObjectReader reader(bytes, path);
   reader.begin_object();
   reader.expect("ContextDependency");

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr {
@@ -31,7 +31,7 @@ static_assert(sizeof(FileArc) == 16);
 // Reads consecutive fixed-size values of the file; both file and machine are little endian.
 class Cursor {
  public:
-  Cursor(const MappedFile &file, const std::string &path) : file_(file), path_(path) {}
+  Cursor(const UnpackedFile &file, const std::string &path) : file_(file), path_(path) {}
 
   template <typename T>
   T value(const char *what) {
@@ -63,7 +63,7 @@ class Cursor {
   }
 
  private:
-  const MappedFile &file_;
+  const UnpackedFile &file_;
   const std::string &path_;
   uint64_t at_ = 0;
 };
@@ -230,7 +230,8 @@ GraphData read_openfst_graph(const std::string &path, const HmmSet &set, uint32_
     fail(ASR_INVALID_ARGUMENT, "%s: needs a model with transition-ids of its own, such as one made by senone import kaldi",
          path.c_str());
   }
-  const MappedFile file(path);
+  const UnpackedFile file(path);
+  check_binary_format(file.bytes(), path, "a binary OpenFst graph", {Format::kOpenFst});
   Cursor cursor(file, path);
   const Header header = read_header(cursor);
   GraphMaker maker(cursor, set, n_words);

@@ -12,8 +12,8 @@
 #include "builder/import/sphinx_mdef.h"
 #include "builder/import/sphinx_s3.h"
 #include "builder/import/sphinx_sendump.h"
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 
 namespace asr {
 namespace {
@@ -189,7 +189,8 @@ std::string path_of(const SphinxOptions &options, const std::string &given, cons
 
 std::string read_noisedict(const SphinxOptions &options, const std::string &path, std::vector<std::string> &notes) {
   std::error_code error;
-  if (!options.noisedict.empty() || std::filesystem::exists(path, error)) return read_file(path);
+  if (!options.noisedict.empty() || std::filesystem::exists(path, error))
+    return read_text(path, {"a list of fillers (noisedict)"});
   notes.push_back(path + " does not exist; silence is the only filler word");
   return "";
 }

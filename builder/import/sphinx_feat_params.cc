@@ -7,8 +7,8 @@
 #include <set>
 
 #include "builder/import/text_lines.h"
+#include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr::sphinx {
@@ -271,7 +271,7 @@ FeatParams parse_feat_params(const std::string &text, const std::string &source,
 }
 
 FeatParams read_feat_params(const std::string &path, double sample_rate_hz) {
-  return parse_feat_params(read_file(path), path, sample_rate_hz);
+  return parse_feat_params(read_text(path, {"a list of feature options (feat.params)"}), path, sample_rate_hz);
 }
 
 }  // namespace asr::sphinx

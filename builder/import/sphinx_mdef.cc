@@ -3,7 +3,7 @@
 #include "builder/import/sphinx_mdef.h"
 
 #include "builder/import/byte_reader.h"
-#include "core/base/file.h"
+#include "builder/text/text_file.h"
 #include "core/base/limits.h"
 
 namespace asr::sphinx {
@@ -96,10 +96,10 @@ Mdef parse_binary_mdef(std::string_view bytes, const std::string &source) {
 }
 
 Mdef read_mdef(const std::string &path) {
-  const std::string file = read_file(path);
+  const std::string file = read_unpacked(path, "a model definition of Sphinx (mdef)", {Format::kSphinxMdef});
   const std::string_view magic = std::string_view(file).substr(0, 4);
   if (magic == "BMDF" || magic == "FDMB") return parse_binary_mdef(file, path);
-  Mdef mdef = parse_text_mdef(file, path);
+  Mdef mdef = parse_text_mdef(text_of(file, path, {"a model definition of Sphinx (mdef)"}), path);
   check(mdef, path);
   return mdef;
 }

@@ -7,7 +7,7 @@
 #include <initializer_list>
 
 #include "builder/import/byte_reader.h"
-#include "core/base/file.h"
+#include "builder/text/text_file.h"
 
 namespace asr::sphinx {
 namespace {
@@ -18,7 +18,8 @@ constexpr uint32_t kByteOrder = 0x11223344;
 class Container {
  public:
   explicit Container(const std::string &path) : path_(path) {
-    const std::string file = read_file(path);
+    const std::string file = read_unpacked(path, "a parameter file of Sphinx", {Format::kSphinxS3});
+    check_binary_format(file, path, "a parameter file of Sphinx", {Format::kSphinxS3});
     ByteReader reader(file, path);
     const bool has_checksum = skip_text_header(reader, file);
     const uint32_t mark = reader.u32("byte-order mark");

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "builder/import/byte_reader.h"
-#include "core/base/file.h"
+#include "builder/text/text_file.h"
 
 namespace asr::sphinx {
 namespace {
@@ -61,7 +61,8 @@ Layout read_layout(ByteReader &reader, std::map<std::string, uint32_t> &paramete
 }  // namespace
 
 std::vector<float> read_sendump(const std::string &path, uint32_t n_senones, uint32_t n_streams, uint32_t n_densities) {
-  const std::string file = read_file(path);
+  const std::string file = read_unpacked(path, "mixture weights of Sphinx (sendump)", {});
+  check_binary_format(file, path, "mixture weights of Sphinx (sendump)", {});
   ByteReader reader(file, path);
   auto parameters = read_parameters(reader);
   const Layout layout = read_layout(reader, parameters);

@@ -73,6 +73,10 @@ constexpr uint32_t kMostGraphArcs = 0xfffffffe;
 constexpr uint32_t kMostTransitionIds = 0xfffffffe;
 constexpr uint32_t kMostGraphUnits = 0x7ffffffe;
 
+// Packed files
+constexpr size_t kSureUnpackedBytes = size_t{1} << 26, kMostUnpackedRatio = 200;
+constexpr size_t kMostUnpackingBytes = size_t{1} << 30;
+
 // Configurations of engines and streams
 constexpr size_t kMostStateBytes = 16384;
 constexpr uint32_t kMostLanes = 1024;

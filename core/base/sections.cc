@@ -5,7 +5,8 @@ namespace asr {
 
 void SectionReader::check_magic(const char *magic, uint32_t version) const {
   if (size_ < 12 || memcmp(data_, magic, 8) != 0) {
-    fail(ASR_BAD_FILE, "%s: does not begin with \"%.8s\"; it is damaged or another kind of file", source_.c_str(), magic);
+    fail(ASR_BAD_FILE, "%s: does not begin with \"%.8s\", so it is packed or another kind of file; name the right one",
+         source_.c_str(), magic);
   }
   uint32_t found;
   memcpy(&found, data_ + 8, sizeof(found));

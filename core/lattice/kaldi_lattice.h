@@ -23,6 +23,7 @@ void write_kaldi_lattice(OutputFile &file, const std::string &key, const Lattice
 class KaldiLatticeReader {
  public:
   explicit KaldiLatticeReader(const std::string &path);
+  KaldiLatticeReader(std::string bytes, const std::string &source);  // of a file read before; `source` names it in errors
   ~KaldiLatticeReader();
 
   bool next(std::string *key, CompactLattice *lattice);  // false at the end

@@ -33,11 +33,12 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 
 class KaldiLatticeReader::Source {
  public:
-  explicit Source(const std::string &path) : path_(path), bytes_(read_file(path)) {}
+  Source(std::string bytes, const std::string &path) : path_(path), bytes_(std::move(bytes)) {}
 
   bool next(std::string *key, CompactLattice *lattice) {
     const size_t begin = bytes_.find_first_not_of(kBlanks, at_);
     if (begin == std::string::npos) return false;
+    is_first_ = at_ == 0;
     const size_t end = bytes_.find_first_of(kBlanks, begin);
     if (end == std::string::npos) fail_here("ends within the key of an entry; the file is damaged or truncated");
     *key = bytes_.substr(begin, end - begin);
@@ -59,12 +60,17 @@ class KaldiLatticeReader::Source {
   const std::string bytes_;
   size_t at_ = 0;
   bool binary_ = true;
+  bool is_first_ = true;  // true: this is the first entry
   UnorderedLattice lattice_;
 
   [[noreturn]] void fail_here(const char *what) const {
     if (binary_) fail(ASR_BAD_FILE, "%s: byte %zu: %s", path_.c_str(), at_, what);
     const auto line = 1 + std::count(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(at_), '\n');
     fail(ASR_BAD_FILE, "%s:%lld: %s", path_.c_str(), static_cast<long long>(line), what);
+  }
+
+  [[noreturn]] void fail_kind() const {
+    fail(ASR_BAD_FILE, "%s: is no archive of lattices, of a key and a graph each; name one", path_.c_str());
   }
 
   // ---- both forms
@@ -143,7 +149,8 @@ class KaldiLatticeReader::Source {
 
   bool read_binary() {
     ++at_;  // the blank after the key
-    if (take<int32_t>() != kMagic) fail_here("no lattice follows the key; the file is damaged or of another kind");
+    if (is_first_ && (bytes_.size() - at_ < 4 || memcmp(bytes_.data() + at_, &kMagic, 4) != 0)) fail_kind();
+    if (take<int32_t>() != kMagic) fail_here("no lattice follows the key; the file is damaged");
     if (take_string() != "vector") fail_here("a lattice is not of type \"vector\"; convert it");
     const std::string arc_type = take_string();
     const bool compact = arc_type == "compactlattice44";
@@ -184,6 +191,8 @@ class KaldiLatticeReader::Source {
   }
 
   // ---- text
+
+  static bool is_number(std::string_view text) { return text.find_first_not_of("0123456789") == std::string_view::npos; }
 
   template <typename T>
   T number(std::string_view text) const {
@@ -233,6 +242,7 @@ class KaldiLatticeReader::Source {
         at_ = end;
         break;
       }
+      if (first && is_first_ && !is_number(fields[0])) fail_kind();
       if (first) lattice_.start = number<uint32_t>(fields[0]);
       first = false;
       read_line(fields);
@@ -262,7 +272,9 @@ class KaldiLatticeReader::Source {
   }
 };
 
-KaldiLatticeReader::KaldiLatticeReader(const std::string &path) : source_(std::make_unique<Source>(path)) {}
+KaldiLatticeReader::KaldiLatticeReader(const std::string &path) : KaldiLatticeReader(read_file(path), path) {}
+KaldiLatticeReader::KaldiLatticeReader(std::string bytes, const std::string &source)
+    : source_(std::make_unique<Source>(std::move(bytes), source)) {}
 KaldiLatticeReader::~KaldiLatticeReader() = default;
 
 bool KaldiLatticeReader::next(std::string *key, CompactLattice *lattice) { return source_->next(key, lattice); }

@@ -18,7 +18,7 @@ abi=$(sed -n 's/^#define '"$abi_constant"' //p' "$header")
 readelf -d "$library" | grep "soname: \[$name.so.$abi\]" >/dev/null || { echo "exports.sh: no SONAME $name.so.$abi" >&2; status=1; }
 
 allowed='libstdc\+\+\.so\.6|libgcc_s\.so\.1|libm\.so\.6|libc\.so\.6|ld-linux-.*'
-[[ $name != libsenone_build ]] || allowed+='|libfst\.so\.[0-9]+|libfstscript\.so\.[0-9]+'
+[[ $name != libsenone_build ]] || allowed+='|libfst\.so\.[0-9]+|libfstscript\.so\.[0-9]+|libutf8proc\.so\.[0-9]+|liblzma\.so\.5|libbz2\.so\.1\.0|libz\.so\.1'
 if readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -Ev "^($allowed)$"; then
   echo "exports.sh: these libraries must not be needed at run time" >&2
   status=1

@@ -10,6 +10,7 @@
 #include "tests/api/tone_bundle.h"
 #include "tests/build/hear.h"
 #include "tests/build/tone_builder.h"
+#include "tests/unit/text/packed.h"
 
 namespace asr::test {
 namespace {
@@ -92,6 +93,24 @@ TEST(Builds, AreThoseOfTheCommand) {
     ours.bundle.made_by = theirs.bundle.made_by = {};
     EXPECT_EQ(bundle_index_text(ours.bundle), bundle_index_text(theirs.bundle));
   }
+}
+
+// Words of the lexicon, a packed file, and of the grammar, typed with and without a combining accent.
+TEST(Builds, AccentsMayBeTypedInTwoWays) {
+  asr_builder *opened = nullptr;
+  ASSERT_BUILT(asr_builder_open(tone_model().c_str(), &opened));
+  const BuilderPointer builder{opened, asr_builder_close};
+  const std::string path = tone_bundle() + "/accents.dict", bom = "\xef\xbb\xbf";
+  std::ofstream(path, std::ios::binary) << gzip(bom + "caf\u00e9 LOW\r\nte\u0301 MID\r\n");
+  ASSERT_BUILT(asr_builder_add_lexicon(builder.get(), path.c_str()));
+  const std::string text = "E\u0301TE\u0301 HIGH";
+  ASSERT_BUILT(asr_builder_add_lexicon_text(builder.get(), text.c_str(), text.size(), nullptr));
+  const std::string archive = archive_of(build(asr_build_phrases, builder.get(), bom + "cafe\u0301 t\u00e9").get());
+  EXPECT_EQ(hear(archive, "low mid").text, "caf\u00e9 t\u00e9");
+  asr_build_config upper = default_config();
+  upper.letter_case = ASR_BUILD_CASE_UPPER;
+  EXPECT_EQ(hear(archive_of(build(asr_build_words, builder.get(), "\u00e9te\u0301", &upper).get()), "high").text,
+            "\u00c9T\u00c9");
 }
 
 TEST(Builds, LexiconsAddUp) {

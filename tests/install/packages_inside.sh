@@ -65,7 +65,7 @@ done
 install /in/libsenone-build-dev_*.deb
 build_c c_grammar /in/samples/grammar.c senone senone_build # must not need the headers of OpenFst
 check_grammar ./c_grammar
-install libfst-dev
+install libfst-dev libutf8proc-dev liblzma-dev libbz2-dev zlib1g-dev
 build_c c_grammar_static /in/samples/grammar.c senone_build-static
 build_by_cmake cmake_grammars -DGRAMMARS=ON
 for program in ./c_grammar_static cmake_grammars/grammar{,_cpp,_static,_cpp_static}; do

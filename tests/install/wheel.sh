@@ -21,7 +21,7 @@ for file in senone/lib/libsenone.so.0 senone/lib/libsenone_build.so.0 senone/lib
   done <"$work/files"
   [[ -n $found ]] || fail "$file is not in the wheel"
 done
-! grep '^senone\.libs/.' "$work/files" | grep -vE '/libfst(script)?-' || # OpenFst, listed in NOTICE
+! grep '^senone\.libs/.' "$work/files" | grep -vE '/lib(fst|fstscript|utf8proc|lzma|bz2|z)-' || # listed in NOTICE
   fail "a library of the system is in the wheel; its licence must be, too"
 
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import importlib.util
 import json
+import lzma
 import os
 import shutil
 import signal
@@ -21,6 +24,7 @@ from batch_common import BatchTest, children
 from common import RECORDING, SENTENCE, TONES, engine
 from senone.batch._common import Failure
 from senone.batch._output import JsonLines
+from senone.batch._source import read_items
 
 WAVE_OF_RATE_0 = struct.pack(
     "<4sI4s4sIHHIIHH4sI", b"RIFF", 9036, b"WAVE", b"fmt ", 16, 1, 1, 0, 0, 2, 16, b"data", 9000
@@ -52,6 +56,26 @@ class Inputs(BatchTest):
         )
         self.run_batch("--device", "cpu", self.folder / "list.txt", "--manifest", manifest, "--in-order")
         self.assertEqual([record["id"] for record in self.records()], ["one", "two", str(RECORDING), "three", "4"])
+
+    def test_lists_packed_and_written_elsewhere(self) -> None:
+        plain = f"# list\n{RECORDING}\tone\n".encode()
+        forms = {
+            "plain.txt": plain,
+            "mark.txt": b"\xef\xbb\xbf" + plain.replace(b"\n", b"\r\n"),
+            "gz.txt.gz": gzip.compress(plain),
+            "xz.list.xz": lzma.compress(plain),
+            "bz2.lst.bz2": bz2.compress(plain),
+            "lines.jsonl.gz": gzip.compress(f'{{"path": "{RECORDING}", "id": "one"}}\n'.encode()),
+        }
+        for name, content in forms.items():
+            (self.folder / name).write_bytes(content)
+            items, _ = read_items([str(self.folder / name)], [], [])
+            self.assertEqual([(item.id, item.path) for item in items], [("one", str(RECORDING))], name)
+        bad = {"utf16.txt": plain.decode().encode("utf-16"), "cut.txt.gz": gzip.compress(plain)[:-9]}
+        for (name, content), said in zip(bad.items(), ("is text in UTF-16", "ends too early"), strict=True):
+            (self.folder / name).write_bytes(content)
+            with self.assertRaisesRegex(Failure, said):
+                read_items([str(self.folder / name)], [], [])
 
     def test_a_limit_of_length(self) -> None:
         long = self.folder / "long.raw"

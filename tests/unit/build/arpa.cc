@@ -96,8 +96,8 @@ TEST(Arpa, DamageIsReportedWithItsLine) {
     EXPECT_NE(said.find(line), std::string::npos) << said;
     EXPECT_NE(said.find(cause), std::string::npos) << said;
   };
-  expect("", "line 0", "\\data\\");
-  expect("nothing here\n", "line 1", "\\data\\");
+  expect("", "has no line", "\\data\\, so it is no language model in ARPA form");
+  expect("nothing here\n", "has no line", "\\data\\, so it is no language model in ARPA form");
   expect(with("ngram 2=3", "ngram 2=4"), "line 18", "4 2-grams announced but 3 found");
   expect(with("ngram 2=3", "ngram 2=2"), "line 16", "more 2-grams than the 2 announced");
   expect(with("ngram 2=3\n", ""), "line 4", "in order");

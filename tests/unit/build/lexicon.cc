@@ -116,16 +116,6 @@ TEST(Lexicon, AddedWordsKeepItsOrder) {
   EXPECT_EQ(lexicon.pronunciations_of.at("bob"), (std::vector<uint32_t>{3}));
 }
 
-// Editors on Windows put a byte order mark before UTF-8.
-TEST(Lexicon, AMarkInFrontIsNoPartOfTheFirstWord) {
-  size_t n_left_out = 0;
-  EXPECT_TRUE(parse_sphinx_lexicon("\xef\xbb\xbf"
-                                   "a A\n",
-                                   "d.dict", phones({"A"}), &n_left_out)
-                  .contains("a"));
-  EXPECT_EQ(parse_word_list("\xef\xbb\xbfyes\n", "w"), std::vector<std::string>{"yes"});
-}
-
 TEST(LexiconStack, HasTheWordsOfAll) {
   const HmmSet set = phones({"A", "B"});
   const auto parse = [&](const std::string &text) {
@@ -188,6 +178,9 @@ TEST(LetterCase, FoldsWordsButNotMarkers) {
   std::vector<std::string> words = {"<s>", "<UNK>", "Don't", "X2"};
   fold_case(&words, LetterCase::kLower, "lm");
   EXPECT_EQ(words, (std::vector<std::string>{"<s>", "<UNK>", "don't", "x2"}));
+  words = {"\u00c9T\u00c9", "$\u00c9", "<\u00c9>"};
+  fold_case(&words, LetterCase::kLower, "lm");
+  EXPECT_EQ(words, (std::vector<std::string>{"\u00e9t\u00e9", "$\u00c9", "<\u00c9>"}));
   words = {"polish", "Polish"};
   fold_case(&words, LetterCase::kAsIs, "lm");
   EXPECT_NE(message([&] { fold_case(&words, LetterCase::kUpper, "lm"); }).find("'polish' and 'Polish' become one word"),

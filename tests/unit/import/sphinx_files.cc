@@ -47,7 +47,7 @@ TEST(S3, RefusesWhatDoesNotAddUp) {
     expect_error([&] { read_gaussians(scratch / "means"); }, ASR_BAD_FILE, part);
   };
   std::string good = s3_file({1, 1, 1, 2}, {1, 2});
-  expect_refused("text", "header");
+  expect_refused("text", "is text, not a parameter file of Sphinx");
   expect_refused("s3\nversion 1.0\n", "header");
   expect_refused(good + "1234", "checksum");
   expect_refused(good + "1", "32-bit words");

@@ -169,7 +169,7 @@ TEST(KaldiLatticeText, SaysWhatIsWrong) {
   expect_refused("key\n0 1 5 1,0,2\n0 1 6 1,0,2_2\n1\n", "entry key: paths with different numbers of frames lead to state 1");
   expect_refused("key\n0 1 5 1,0,2\n1\n1 0.5,0,\n", "entry key: state 1 ends twice");
   expect_refused("key", ": ends within the key");
-  expect_refused("key not a lattice", "byte");
+  expect_refused("key not a lattice", "is no archive of lattices");
 }
 
 }  // namespace

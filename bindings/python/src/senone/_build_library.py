@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Declares the functions and structs of asr_build.h for ctypes, as _library.py does for asr.h. The first builder loads
-libsenone_build: it needs OpenFst, which recognition does not."""
+libsenone_build: it needs OpenFst and other
+libraries, which recognition does not."""
 
 from __future__ import annotations
 
@@ -77,8 +78,9 @@ def build_lib() -> ctypes.CDLL:
         return declare(FUNCTIONS, path)
     except OSError as error:
         raise ImportError(
-            f"senone: {path}, which compiles grammars, cannot be loaded: {error}; install OpenFst (Debian: libfst-dev), and then "
-            "this package again with pip"
+            f"senone: {path}, which compiles grammars, cannot be loaded: {error}; install OpenFst, utf8proc, "
+            "liblzma, libbz2 and zlib (Debian: libfst-dev libutf8proc-dev liblzma-dev libbz2-dev zlib1g-dev), and then this "
+            "package again with pip"
         ) from None
 
 

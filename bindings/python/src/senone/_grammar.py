@@ -37,7 +37,7 @@ class GrammarConfig(TypedDict, total=False):
     unknown: treatment of words in no lexicon: "refuse" (default: the grammar is refused, and the sentence lists them) or "drop"
         (alternatives that need them are left out; `Grammar.unknown` lists them).
     letter_case: case of the grammar's words, "as is" (default), "lower" or "upper", for a lexicon that is all in one case;
-        ASCII only.
+        letters of all scripts.
     silence_prob: probability of silence between words, 0..1; default 0.3. filler_prob: of each other filler there, 0..1;
         default 1e-4.
     transition_scale, self_loop_scale: weights of the costs between HMM states, and of staying in one, 0..100; default 1, 0.1.

@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO, Any
 
 from ._common import Failure, Item, UsageFailure, is_name, printable
 
@@ -15,6 +20,7 @@ RECORDINGS = frozenset(
 )  # suffixes of files taken from folders
 LISTS = frozenset((".txt", ".lst", ".list"))
 MANIFESTS = frozenset((".jsonl", ".ndjson"))
+PACKED = frozenset((".gz", ".xz", ".bz2"))  # suffixes of lists and manifests after their own
 PATH_KEYS = ("path", "file", "audio", "audio_filepath")
 
 Named = tuple[str, str, str]  # id, path, origin of the name
@@ -43,7 +49,8 @@ def read_items(inputs: Sequence[str], lists: Sequence[str], manifests: Sequence[
 
 def _all(inputs: Sequence[str], lists: Sequence[str], manifests: Sequence[str]) -> Iterator[Named]:
     for name in inputs:
-        suffix = Path(name).suffix.lower()
+        plain = Path(name)
+        suffix = (plain.with_suffix("") if plain.suffix.lower() in PACKED else plain).suffix.lower()
         if os.path.isdir(name):
             yield from _folder(name)
         elif suffix in LISTS:
@@ -76,15 +83,32 @@ def _folder(folder: str) -> Iterator[Named]:
         raise Failure(f"{printable(folder)}: no recordings ({', '.join(sorted(RECORDINGS))}) in this folder")
 
 
+# Openers of packed lists by their first bytes.
+PACKINGS = ((b"\x1f\x8b", gzip.open), (b"\xfd7zXZ\0", lzma.open), (b"BZh", bz2.open))
+
+
+def _open_list(path: str) -> IO[str]:
+    """Opens a list or manifest, packed or plain. Text in UTF-16 is refused, which would have no lines of a list."""
+    with open(path, "rb") as file:
+        begin = file.read(6)
+    if begin[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise Failure(f"{printable(path)}: is text in UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE >NEW")
+    opener: Any = next((opener for magic, opener in PACKINGS if begin.startswith(magic)), open)
+    text: IO[str] = opener(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="\n")
+    return text
+
+
 def _lines(path: str) -> Iterator[tuple[str, str]]:
     """Yields non-empty lines with their positions."""
     try:
-        with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="\n") as file:
+        with _open_list(path) as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
                     yield line.strip("\r\n"), f"{printable(path)}: line {number}"
+    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+        raise Failure(f"{printable(path)}: its packed data is damaged or ends too early: {error}; get it again") from None
     except OSError as error:
-        raise Failure(f"{printable(path)}: cannot be read: {error.strerror}") from None
+        raise Failure(f"{printable(path)}: cannot be read: {error.strerror or error}") from None
 
 
 def _list(path: str) -> Iterator[Named]:

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/text/unicode.h"
+
+#include <gtest/gtest.h>
+
+namespace asr {
+namespace {
+
+TEST(Unicode, WordsGetNormalFormC) {
+  const std::pair<const char *, const char *> kPairs[] = {
+      {"e\u0301", "\u00e9"},                            // é
+      {"A\u030a", "\u00c5"},                            // Å
+      {"\u212b", "\u00c5"},                             // the sign of angstrom
+      {"\u0438\u0306", "\u0439"},                       // й
+      {"\u1112\u1161\u11ab", "\ud55c"},                 // 한 of jamo
+      {"\u304b\u3099", "\u304c"},                       // が
+      {"u\u0308\u0323", "\u1ee5\u0308"},                // marks in their order
+      {"\u1100\u1161 x e\u0301t", "\uac00 x \u00e9t"},  // several words
+      {"\u037e", ";"},
+  };
+  for (const auto &[given, normal] : kPairs) {
+    EXPECT_EQ(to_nfc(given), normal) << given;
+    EXPECT_EQ(to_nfc(normal), normal);
+  }
+  const std::string lines = "caf\u00e9 1\n\u0435\u0434\u0430\t2\r\n\u6f22\u5b57 3\n";
+  EXPECT_EQ(to_nfc(lines), lines);
+  EXPECT_EQ(to_nfc("one e\u0301 two e\u0301\nthree\n"), "one \u00e9 two \u00e9\nthree\n");
+}
+
+TEST(Unicode, WhatIsNoUtf8Stays) {
+  const std::string latin1 = "caf\xe9 e\u0301\n", cut = "\xcc";
+  EXPECT_EQ(to_nfc(latin1), "caf\xe9 \u00e9\n");
+  EXPECT_EQ(to_nfc(cut), cut);
+  EXPECT_EQ(to_upper("caf\xe9"), "CAF\xe9");
+  EXPECT_EQ(to_lower("CAF\xe9"), "caf\xe9");
+  EXPECT_EQ(fold_letters("CAF\xe9"), "caf\xe9");
+}
+
+TEST(Unicode, CaseOfAllLetters) {
+  EXPECT_EQ(to_upper("\u00e9t\u00e9"), "\u00c9T\u00c9");
+  EXPECT_EQ(to_lower("\u00c9T\u00c9"), "\u00e9t\u00e9");
+  EXPECT_EQ(to_upper("stra\u00dfe"), "STRASSE");
+  EXPECT_EQ(to_lower("STRASSE"), "strasse");
+  EXPECT_EQ(to_upper("\u043f\u0440\u0438\u0432\u0435\u0442"), "\u041f\u0420\u0418\u0412\u0415\u0422");
+  EXPECT_EQ(to_lower("\u041f\u0420\u0418\u0412\u0415\u0422"), "\u043f\u0440\u0438\u0432\u0435\u0442");
+  EXPECT_EQ(to_lower("\u039f\u0394\u039f\u03a3"), "\u03bf\u03b4\u03bf\u03c2");  // a final sigma
+  EXPECT_EQ(to_lower("\u03a3\u03a3\u0391"), "\u03c3\u03c3\u03b1");
+  EXPECT_EQ(to_upper("\u03bf\u03b4\u03bf\u03c2"), "\u039f\u0394\u039f\u03a3");
+  EXPECT_EQ(to_upper("\u0131i"), "II");
+  EXPECT_EQ(to_lower("\u1e9e"), "\u00df");
+  EXPECT_EQ(to_upper("don't_1"), "DON'T_1");
+  EXPECT_EQ(to_upper("\u6f22\u5b57"), "\u6f22\u5b57");
+}
+
+TEST(Unicode, WordsThatDifferInCaseFoldToOne) {
+  EXPECT_EQ(fold_letters("\u00c9t\u00e9"), fold_letters("\u00e9T\u00c9"));
+  EXPECT_EQ(fold_letters("e\u0301"), fold_letters("\u00c9"));
+  EXPECT_EQ(fold_letters("Stra\u00dfe"), fold_letters("STRASSE"));
+  EXPECT_EQ(fold_letters("\u03bf\u03b4\u03bf\u03c2"), fold_letters("\u039f\u0394\u039f\u03a3"));
+  EXPECT_NE(fold_letters("ete"), fold_letters("\u00e9t\u00e9"));
+}
+
+}  // namespace
+}  // namespace asr
