@@ -352,7 +352,8 @@ typedef enum asr_input {
   ASR_INPUT_INT16 = 0,    /* samples: const int16_t *, interleaved channels */
   ASR_INPUT_FLOAT = 1,    /* samples: const float *, interleaved channels, full scale -1..1 */
   ASR_INPUT_FEATURES = 2, /* samples: const float *, rows of n_feature_dims, one per frame, after all transforms */
-  ASR_INPUT_LOGLIKES = 3, /* samples: const float *, rows of n_states, one per frame: natural log-likelihoods */
+  ASR_INPUT_LOGLIKES = 3, /* samples: const float *, rows of n_states, one per frame: natural log-likelihoods; -INFINITY
+                             (since 0.3.0): the state cannot be visited in this frame, another one can */
   /* Since 0.3.0: samples: const uint8_t *, interleaved channels of G.711, as telephony has them. */
   ASR_INPUT_ULAW = 4,
   ASR_INPUT_ALAW = 5

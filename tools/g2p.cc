@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sstream>
 
 #include "builder/g2p/pronounce.h"
 #include "builder/g2p/train.h"
@@ -168,22 +169,27 @@ void pronounce_words(const G2pArguments &arguments) {
   const G2pModel model = read_g2p_model(arguments.model);
   const LetterCase letter_case = letter_case_named(arguments.letter_case);
   size_t n_words = 0, n_failed = 0;
-  const auto print = [&](const std::string &word) {
+  const auto print = [&](const std::string &word, const std::string &place) {
     ++n_words;
     try {
       print_word(model, fold_case(to_nfc(word), letter_case), arguments);
     } catch (const Error &error) {
       if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_IO) throw;
       ++n_failed;
-      print_line(stderr, "senone: %s", error.what());
+      print_line(stderr, "senone: %s%s", place.c_str(), error.what());
     }
   };
   for (const std::string &word : arguments.words) {
     if (word != "-") {
-      print(word);
+      print(word, "");
       continue;
     }
-    for (std::string line; std::cin >> line;) print(line);
+    size_t number = 0;
+    for (std::string line; std::getline(std::cin, line);) {
+      std::istringstream listed(line);
+      const std::string place = format("standard input, line %zu: ", ++number);
+      for (std::string one; listed >> one;) print(one, place);
+    }
   }
   if (n_failed > 0)
     fail(ASR_UNSUPPORTED, "g2p: %zu of %zu words got no pronunciation; see the messages above", n_failed, n_words);

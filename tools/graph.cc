@@ -13,7 +13,9 @@
 #include "builder/graph/phone_loop.h"
 #include "builder/graph/prune.h"
 #include "builder/graph/trie_lm.h"
+#include "builder/import/graph_check.h"
 #include "builder/import/openfst_file.h"
+#include "builder/import/silence_phones.h"
 #include "builder/text/text_file.h"
 #include "builder/text/unicode.h"
 #include "core/base/file.h"
@@ -30,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct GraphArguments {
-  std::string model, lexicon, g2p, lm, jsgf, rule, words, hclg, out, archive, letter_case = "asis";
+  std::string model, silence, lexicon, g2p, lm, jsgf, rule, words, hclg, out, archive, letter_case = "asis";
   double prune = 0;
   bool single = false, drop_unknown = false;
   uint32_t g2p_variants = 1;
@@ -58,6 +60,8 @@ void check(const GraphArguments &arguments) {
   if (!arguments.hclg.empty()) {
     const bool others =
         !arguments.lm.empty() || !arguments.jsgf.empty() || !arguments.lexicon.empty() || !arguments.g2p.empty();
+    if (!arguments.silence.empty())
+      throw UsageError("graph: --silence is for graphs that are built; the one of --hclg has its own pauses");
     if (others || arguments.words.empty())
       throw UsageError("graph: give --hclg together with --words and neither grammar nor lexicon");
     return;
@@ -161,9 +165,10 @@ void import_graph(const GraphArguments &arguments, const Bundle &bundle, const H
   {
     Progress progress("graph");
     progress.update(-1, "reading " + arguments.hclg);
-    const WordTable words = {parse_symbols(read_text(arguments.words, {"a table of words and their numbers"}), arguments.words),
-                             {}};
-    graph = read_openfst_graph(arguments.hclg, set, static_cast<uint32_t>(words.words.size()));
+    const WordTable words = {parse_symbols(read_text(arguments.words, {"a table of words and their numbers"}), arguments.words), {}};
+    check_are_words(words.words, set, arguments.words);
+    graph = read_openfst_graph(arguments.hclg, set, words.words, arguments.words);
+    check_decoding_graph(graph, set, arguments.hclg);
     progress.update(-1, "writing the graph");
     write(arguments, bundle, graph, words, set);
   }
@@ -174,15 +179,19 @@ void run_graph(const GraphArguments &arguments) {
   check(arguments);
   const double start_s = wall_seconds();
   const Bundle bundle = read_bundle(arguments.model);
-  const HmmSet set = read_hmms(bundle);
+  HmmSet set = read_hmms(bundle);
   if (!arguments.hclg.empty()) return import_graph(arguments, bundle, set, start_s);
   check_contexts(bundle, set);
+  std::vector<uint32_t> silence;
+  if (!arguments.silence.empty()) {
+    silence = name_silence(&set, read_silence_names(arguments.silence, {}), arguments.model);
+  }
   size_t n_left_out = 0, n_words = 0;
   std::string left_out;
   GraphSizes sizes{};
   GraphData graph;
   std::optional<GuessedWords> guessed;
-  std::vector<std::string> dropped, unpronounced, unusable;
+  std::vector<std::string> dropped, unpronounced, unusable, notes;
   if (!arguments.g2p.empty()) {
     guessed.emplace(std::make_shared<G2pModel>(read_g2p_model(arguments.g2p)), set, arguments.g2p_variants);
   }
@@ -191,6 +200,7 @@ void run_graph(const GraphArguments &arguments) {
     const BuildProgress report = [&](double fraction, const std::string &what) { progress.update(fraction, what); };
     Lexicon lexicon = read_sphinx_lexicon(arguments.lexicon, set, &n_left_out);
     if (n_left_out > 0) left_out = list_left_out(lexicon, n_left_out, arguments.lexicon);
+    notes = lexicon.notes;
     Vocabulary vocabulary;
     vocabulary.pronounced = [&](const std::string &word) {
       return lexicon.contains(word) || (guessed && guessed->pronounces(word));
@@ -207,11 +217,13 @@ void run_graph(const GraphArguments &arguments) {
     if (guessed) add_words(&lexicon, guessed->words(), arguments.g2p);
     GraphOptions options = arguments.options;
     options.filler_phones = filler_phones(bundle, set);
+    options.filler_phones.insert(options.filler_phones.end(), silence.begin(), silence.end());
     graph = build_graph(set, lexicon, grammar, options, report, &sizes);
     n_words = grammar.words.size() - 1;
     progress.update(-1, "writing the graph");
     write(arguments, bundle, graph, {grammar.words, grammar.labels}, set);
   }
+  for (const std::string &note : notes) print_line(stderr, "senone: note: %s", note.c_str());
   if (n_left_out > 0) print_line(stdout, "%s", left_out.c_str());
   if (guessed) print_guessed(*guessed);
   print_words(unpronounced, "have no pronunciation and were left out");
@@ -227,7 +239,9 @@ void add_graph(Command app) {
   Command graph = app.command("graph", "Build a recognition graph from a dictionary and a language model or grammar");
   graph.option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out or --archive is given")
       .required();
-  graph.option("--lexicon", arguments->lexicon, "Dictionary in CMU Sphinx form");
+  graph.option("--lexicon", arguments->lexicon, "Dictionary in the form of CMU Sphinx, Kaldi, MFA or HTK");
+  graph.option("--silence", arguments->silence,
+               "Phones of silence, such as pau,sp, or a file of their names: optional between words (default: the model's)");
   graph.option("--g2p", arguments->g2p, "Model of senone g2p, which pronounces the words that the dictionary lacks");
   graph.option("--g2p-nbest", arguments->g2p_variants, "Pronunciations of each of these words")
       .range(1u, static_cast<uint32_t>(kMostPronunciations))

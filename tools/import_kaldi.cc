@@ -19,6 +19,8 @@ ReadModel add_kaldi(Command app) {
   const auto cmn = std::make_shared<std::string>("utterance");
   app.option("MODEL", options->model, "The model, such as exp/tri3/final.mdl").required();
   app.option("--phones", options->phones, "Names of its phones, such as data/lang/phones.txt");
+  app.option("--silence", options->silence,
+             "Its phones of silence, such as pau,sp, or their silence.csl (default: SIL or sil)");
   app.option("--tree", options->tree, "Its decision tree, such as exp/tri3/tree, to build graphs for it");
   app.option("--mfcc-conf", options->mfcc_conf, "Options of compute-mfcc-feats, such as conf/mfcc.conf");
   app.option("--plp-conf", options->plp_conf, "Options of compute-plp-feats, for a model of PLP instead of MFCC");

@@ -2,29 +2,87 @@
 // Implements `senone lattice`: the uses of lattices written to files.
 #include "tools/lattice.h"
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "builder/text/text_file.h"
 #include "core/base/error.h"
 #include "core/lattice/kaldi_lattice.h"
 #include "core/model/bundle.h"
 
 namespace asr::tool {
+namespace {
 
-void LatticeInput::for_each(const std::function<void(const std::string &, const CompactLattice &)> &visit) const {
-  KaldiLatticeReader reader(read_unpacked(path, "an archive of lattices", {Format::kKaldiLattices}), path);
+// Takes an archive's name in Kaldi's form, too.
+std::string archive_path(const std::string &name) {
+  if (name.rfind("scp:", 0) == 0 || name.rfind("ark,", 0) == 0) {
+    throw UsageError("lattice: " + name + " is not read; give an archive of lattices, FILE or ark:FILE");
+  }
+  const std::string path = name.rfind("ark:", 0) == 0 ? name.substr(4) : name;
+  if (path == "-" || path.empty() || path.back() == '|') {
+    throw UsageError("lattice: " + name + ": archives are read from files, not from pipes; give FILE or ark:FILE");
+  }
+  return path;
+}
+
+// Prints and forgets the messages. The first waits until another lattice is known to follow, as one alone is the command's
+// error.
+void print_failures(std::vector<std::string> *failures) {
+  for (const std::string &failure : *failures) print_line(stderr, "senone: %s", failure.c_str());
+  failures->clear();
+}
+
+}  // namespace
+
+void LatticesTried::check(const std::string &path) const {
+  if (n_failed > 0) fail(ASR_BAD_FILE, "%s: %zu of %zu lattices failed; see the messages above", path.c_str(), n_failed, n);
+}
+
+LatticesTried LatticeInput::for_each(const std::function<void(const std::string &, const CompactLattice &)> &visit) const {
+  const std::string file = archive_path(path);
+  KaldiLatticeReader reader(read_unpacked(file, "an archive of lattices", {Format::kKaldiLattices}), file);
+  LatticesTried tried;
+  std::map<std::string, size_t> number_of;  // by key
   std::string id;
   CompactLattice lattice;
-  while (reader.next(&id, &lattice)) {
+  std::vector<std::string> failures;
+  const auto failed = [&](const std::string &what) {
+    ++tried.n_failed;
+    failures.push_back(what);
+    if (tried.n_failed > 1 || tried.n > 1) print_failures(&failures);
+  };
+  for (bool is_there = true; is_there;) {
+    id.clear();
     try {
+      is_there = reader.next(&id, &lattice);
+      if (is_there) ++tried.n;
+    } catch (const Error &error) {  // names the file and the place
+      if (error.code() != ASR_BAD_FILE) throw;
+      ++tried.n;
+      failed((id.empty() ? "" : id + ": ") + error.what());
+      continue;
+    }
+    if (!is_there) break;
+    if (tried.n > 1) print_failures(&failures);
+    try {
+      const auto [other, is_new] = number_of.emplace(id, tried.n);
+      if (!is_new) {
+        fail(ASR_BAD_FILE, "entries %zu and %zu both have this key; give each lattice one of its own", other->second, tried.n);
+      }
       visit(id, lattice);
     } catch (const Error &error) {
-      if (error.code() != ASR_UNSUPPORTED && error.code() != ASR_INVALID_ARGUMENT) throw;
-      fail(error.code(), "%s, %s: %s", path.c_str(), id.c_str(), error.what());
+      if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_IO) throw;
+      failed(path + ", " + id + ": " + error.what());
     }
   }
+  if (!failures.empty()) fail(ASR_BAD_FILE, "%s", failures[0].c_str());  // the only lattice
+  if (tried.n > 0 && tried.n_failed == tried.n) tried.check(path);
+  return tried;
 }
 
 void add_lattice_path(Command command, LatticeInput *input) {
-  command.option("LATTICES", input->path, "Archive of lattices in Kaldi's form, binary or text").required();
+  command.option("LATTICES", input->path, "Archive of lattices in Kaldi's form, binary or text: FILE or ark:FILE").required();
 }
 
 void add_acoustic_scale(Command command, LatticeInput *input) {

@@ -12,13 +12,22 @@
 
 namespace asr::tool {
 
-// The source of lattices: compact lattices in Kaldi's archives, binary or text.
+// What became of the lattices of an archive.
+struct [[nodiscard]] LatticesTried {
+  size_t n = 0, n_failed = 0;
+
+  // Throws if one failed; a command calls it last, when the results of the others are written.
+  void check(const std::string &path) const;
+};
+
+// The source of lattices: compact lattices in Kaldi's archives, binary or text. `path` may begin with "ark:".
 struct LatticeInput {
   std::string path, words_path;
   double acoustic_scale = 0;
 
-  // Calls visit for each lattice of the archive in turn.
-  void for_each(const std::function<void(const std::string &id, const CompactLattice &lattice)> &visit) const;
+  // Calls visit for each lattice of the archive in turn. One that cannot be read, that has the key of an earlier one or at
+  // which visit throws, is named on stderr, and the others are visited nevertheless.
+  LatticesTried for_each(const std::function<void(const std::string &id, const CompactLattice &lattice)> &visit) const;
 };
 
 void add_lattice_path(Command command, LatticeInput *input);

@@ -41,12 +41,13 @@ void run(const AlignOptions &options) {
   const Graph graph(bundle.file("graph.bin"));
   const HmmSet set = read_hmm_set(bundle.file("hmms.bin"));
   const auto transition = [&](uint32_t id) -> const Transition & { return find_transition(graph, id, options); };
-  options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
+  const LatticesTried tried = options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
     const std::vector<uint32_t> ids = best_path(lattice, options.input.acoustic_scale).transition_ids;
     for (const PhoneSpan &phone : align_phones(ids.data(), static_cast<uint32_t>(ids.size()), 0, transition)) {
       print(id, phone, phone.phone < set.phones.size() ? set.phones[phone.phone].name : std::to_string(phone.phone), options);
     }
   });
+  tried.check(options.input.path);
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "core/base/limits.h"
 #include "core/lattice/nbest.h"
@@ -11,35 +14,57 @@
 namespace asr::tool {
 namespace {
 
+constexpr size_t kMostPaths = 16 * kMostAlternatives;  // looked at for paths whose words no earlier one has
+
 struct BestOptions {
   LatticeInput input;
   size_t n = 1;
   bool costs = false;
 };
 
+struct BestPaths {
+  std::vector<std::pair<std::vector<uint32_t>, LatticeCost>> paths;  // words and costs
+  const char *why_fewer = "";                                        // why there are fewer than asked for, if there may be more
+};
+
+// Returns the best n word sequences. A lattice that was not determinised has several paths of some, so that more than n paths
+// are looked at where it turns out to be one.
+BestPaths best_words_of(const CompactLattice &lattice, double acoustic_scale, size_t n) {
+  constexpr double kAnyCost = std::numeric_limits<double>::infinity();
+  for (size_t n_paths = n;; n_paths = std::min(4 * n_paths, kMostPaths)) {
+    BestPaths best;
+    std::set<std::vector<uint32_t>> found;
+    size_t n_seen = 0;
+    const auto visit = [&](const LatticePath &path) {
+      ++n_seen;
+      if (found.insert(path.words).second) best.paths.emplace_back(path.words, path.cost);
+      return best.paths.size() < n;
+    };
+    const bool complete = visit_best_paths(lattice, acoustic_scale, n_paths, kAnyCost, visit);
+    if (best.paths.size() == n || (complete && n_seen < n_paths)) return best;
+    if (!complete) best.why_fewer = "as the search for more takes too much memory; prune the lattice";
+    if (complete && n_paths == kMostPaths) best.why_fewer = "as most paths have equal words; determinise the lattice";
+    if (best.why_fewer[0] != '\0') return best;
+  }
+}
+
 void run(const BestOptions &options) {
   const WordSymbols symbols(options.input.words_path);
-  options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
-    size_t n = 0;
-    const auto print = [&](const LatticePath &path) {
-      ++n;
-      printf("%s", id.c_str());
-      if (options.n > 1) printf("-%zu", n);
-      if (options.costs) {
-        const LatticeCost &cost = path.cost;
-        printf(" %.4f %.4f %.4f", cost.total(options.input.acoustic_scale), cost.graph, cost.acoustic);
-      }
-      const std::string words = symbols.text(path.words);
-      printf("%s%s\n", words.empty() ? "" : " ", words.c_str());
-      return true;
-    };
-    constexpr double kAnyCost = std::numeric_limits<double>::infinity();
-    const bool complete = visit_best_paths(lattice, options.input.acoustic_scale, options.n, kAnyCost, print);
-    if (n == 0) printf("%s\n", id.c_str());
-    if (complete || n == options.n) return;
-    print_line(stderr, "%s, %s: only %zu paths, as the search for more takes too much memory; prune the lattice",
-               options.input.path.c_str(), id.c_str(), n);
+  const double scale = options.input.acoustic_scale;
+  const LatticesTried tried = options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
+    const BestPaths best = best_words_of(lattice, scale, options.n);
+    std::string lines;
+    for (size_t i = 0; i < best.paths.size(); ++i) {
+      const auto &[words, cost] = best.paths[i];
+      lines += options.n > 1 ? format("%s-%zu", id.c_str(), i + 1) : id;
+      if (options.costs) lines += format(" %.4f %.4f %.4f", cost.total(scale), cost.graph, cost.acoustic);
+      lines += (words.empty() ? "" : " ") + symbols.text(words) + "\n";
+    }
+    fputs(best.paths.empty() ? (id + "\n").c_str() : lines.c_str(), stdout);
+    if (best.why_fewer[0] == '\0') return;
+    print_line(stderr, "%s, %s: only %zu paths, %s", options.input.path.c_str(), id.c_str(), best.paths.size(), best.why_fewer);
   });
+  tried.check(options.input.path);
 }
 
 void add(Command command, const std::shared_ptr<BestOptions> &options) {
@@ -59,7 +84,7 @@ void add_lattice_best(Command lattice) {
   const auto n_best = std::make_shared<BestOptions>();
   n_best->n = 10;
   Command command = lattice.command("nbest", "The words of the best paths: lines \"utt-id-rank words\"");
-  command.option("-n", n_best->n, "Paths of a lattice").range(1u, kMostAlternatives).shows_default();
+  command.option("-n", n_best->n, "Word sequences of a lattice").range(1u, kMostAlternatives).shows_default();
   add(command, n_best);
 }
 

@@ -85,9 +85,10 @@ void run(const CompareOptions &options) {
     symbols = std::make_unique<WordSymbols>(options.input.words_path);
   }
   Lattices lattices;
-  options.input.for_each([&](const std::string &id, const CompactLattice &lattice) { lattices[id] = lattice; });
+  const LatticesTried kept =
+      options.input.for_each([&](const std::string &id, const CompactLattice &lattice) { lattices[id] = lattice; });
   Comparing comparing(options, symbols.get());
-  options.others.for_each([&](const std::string &id, const CompactLattice &other) {
+  const LatticesTried tried = options.others.for_each([&](const std::string &id, const CompactLattice &other) {
     const auto found = lattices.find(id);
     if (found != lattices.end()) return comparing.add(id, found->second, other);
     ++comparing.result.n_missing_lattices;
@@ -101,6 +102,8 @@ void run(const CompareOptions &options) {
   printf("%zu word sequences within %g of the best: %zu missing, %zu cheaper and %zu dearer by more than %g\n", all.n_paths,
          options.beam, all.n_missing, all.n_cheaper, all.n_dearer, options.tolerance);
   printf("largest difference of cost %.6f\n", all.largest_difference);
+  kept.check(options.input.path);
+  tried.check(options.others.path);
 }
 
 }  // namespace
@@ -109,7 +112,7 @@ void add_lattice_compare(Command lattice) {
   Command command = lattice.command("compare", "Look for the word sequences of other lattices, and compare their costs");
   const auto options = std::make_shared<CompareOptions>();
   add_lattice_path(command, &options->input);
-  command.option("OTHERS", options->others.path, "The other archive").required();
+  command.option("OTHERS", options->others.path, "The other archive: FILE or ark:FILE").required();
   add_acoustic_scale(command, &options->input);
   command.option("--beam", options->beam, "Word sequences that cost at most so much more than the best")
       .range(0.0, 1e9)

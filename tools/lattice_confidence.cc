@@ -40,16 +40,16 @@ void print_network(const std::string &id, const ConfusionNetwork &network, const
   for (const std::vector<SlotWord> &slot : network.slots) {
     const auto said = std::find_if(slot.begin(), slot.end(), [](const SlotWord &word) { return word.word != 0; });
     if (said == slot.end()) continue;
-    printf("%s %.3f %.3f", id.c_str(), frame_s * said->begin, frame_s * said->end);
-    for (const SlotWord &word : slot) printf(" %s %.6f", symbols.text(word.word).c_str(), word.posterior);
-    printf("\n");
+    std::string line = format("%s %.3f %.3f", id.c_str(), frame_s * said->begin, frame_s * said->end);
+    for (const SlotWord &word : slot) line += format(" %s %.6f", symbols.text(word.word).c_str(), word.posterior);
+    printf("%s\n", line.c_str());
   }
 }
 
 void run(const ConfidenceOptions &options) {
   const WordSymbols symbols(options.input.words_path);
   const double scale = options.input.acoustic_scale, frame_s = options.frame_shift_ms / 1000;
-  options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
+  const LatticesTried tried = options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
     MinimumRisk result;
     if (options.minimum_risk) {
       result = minimum_risk(lattice, scale);
@@ -60,6 +60,7 @@ void run(const ConfidenceOptions &options) {
     }
     options.network ? print_network(id, result.network, symbols, frame_s) : print_ctm(id, result.words, symbols, frame_s);
   });
+  tried.check(options.input.path);
 }
 
 }  // namespace

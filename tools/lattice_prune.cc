@@ -19,10 +19,11 @@ struct PruneOptions {
 void run(const PruneOptions &options) {
   OutputFile out(options.out);
   const KaldiForm form = options.text ? KaldiForm::kText : KaldiForm::kBinary;
-  options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
+  const LatticesTried tried = options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
     write_kaldi_lattice(out, id, prune(lattice, options.input.acoustic_scale, options.beam), form);
   });
   out.commit();
+  tried.check(options.input.path);
 }
 
 }  // namespace

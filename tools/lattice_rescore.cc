@@ -49,7 +49,7 @@ void run(const RescoreOptions &options) {
   OutputFile out(options.out);
   const KaldiForm form = options.text ? KaldiForm::kText : KaldiForm::kBinary;
   size_t n_lattices = 0, n_empty = 0;
-  options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
+  const LatticesTried tried = options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
     RescoreBounds bounds;
     bounds.most_states = kMostRescoredStates, bounds.most_arcs = kMostRescoredArcs;
     CompactLattice result = rescore(lattice, old_scores, new_scores, bounds);
@@ -62,6 +62,7 @@ void run(const RescoreOptions &options) {
   printf("%zu lattices", n_lattices);
   if (n_empty > 0) printf(", %zu of them empty now: the new model allows none of their paths", n_empty);
   printf("\n");
+  tried.check(options.input.path);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ void run(const SlfCommand &options) {
   const auto held = std::make_shared<const Descriptor>(open(options.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (held->get() < 0) fail(ASR_IO, "%s: cannot be opened: %s", options.directory.c_str(), strerror(errno));
   size_t n_written = 0, n_empty = 0;
-  options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
+  const LatticesTried tried = options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
     const FileAt place = file_of(held, options.directory, id);
     if (lattice.n_states() == 0) {  // the format requires a path
       ++n_empty;
@@ -51,6 +51,7 @@ void run(const SlfCommand &options) {
   printf("%zu lattices written", n_written);
   if (n_empty > 0) printf(", %zu left out: they have no path", n_empty);
   printf("\n");
+  tried.check(options.input.path);
 }
 
 }  // namespace

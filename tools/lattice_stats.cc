@@ -79,7 +79,7 @@ void run(const StatsOptions &options) {
     symbols = std::make_unique<WordSymbols>(options.input.words_path);
   }
   Stats stats;
-  options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
+  const LatticesTried tried = options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
     const LatticeSize size = lattice_size(lattice);
     WordErrors errors;
     const auto ref = refs.find(to_nfc(id));
@@ -94,6 +94,7 @@ void run(const StatsOptions &options) {
     printf("\n");
   });
   options.json ? print_json(stats, with_errors) : print(stats, with_errors);
+  tried.check(options.input.path);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "core/base/limits.h"
 #include "core/base/printable.h"
 #include "tools/batch_progress.h"
+#include "tools/command_terms.h"
 #include "tools/fused_models.h"
 #include "tools/recognize_batch.h"
 #include "tools/recognize_usage.h"
@@ -40,7 +41,8 @@ class BundleWarnings {
  private:
   static void print(asr_log_level, const char *message, void *warnings) {
     const std::string &prefix = static_cast<const BundleWarnings *>(warnings)->prefix_;
-    if (strncmp(message, prefix.c_str(), prefix.size()) == 0) print_line(stderr, "senone: warning: %s", message);
+    if (strncmp(message, prefix.c_str(), prefix.size()) == 0)
+      print_line(stderr, "senone: warning: %s", in_command_terms(message).c_str());
   }
   const std::string prefix_;
 };

@@ -66,6 +66,9 @@ struct Utterance {
   asr_input input = ASR_INPUT_FLOAT;
   size_t n_rows = 0, row_length = 0;  // shape of `rows`
   std::vector<float> rows;
+  std::string place;    // "FILE:line" of the list that names it; empty for others
+  std::string error;    // a sentence if it could not be read: it fails, the others do not
+  std::string warning;  // a sentence about how it was read
 };
 
 // Returns the preset of the given name; ASR_ENDPOINT_OFF for other names.

@@ -119,14 +119,22 @@ class Batch {
     reports.fed = [this](double audio_s, double share) { progress_.fed(audio_s, share); };
     while (Recognition *result = next(&utterance)) {
       try {
-        source_->prepare(&utterance, info_);
         reports.heard = [&](Recognition &&part) { add_part(std::move(part), result); };
         reports.warned = [&](std::string &&warning) { add_warning(std::move(warning), result); };
-        recognize(utterance, &options, reports, result);
+        if (!utterance.warning.empty()) reports.warned(std::move(utterance.warning));
+        if (utterance.error.empty()) {
+          source_->prepare(&utterance, info_);
+          recognize(utterance, &options, reports, result);
+        }
+        result->error = std::move(utterance.error);
       } catch (...) {
         const std::string sentence = current_error().what();
         const std::string &name = utterance.input == ASR_INPUT_FLOAT ? utterance.path : utterance.id;
         result->error = sentence.rfind(name, 0) == 0 ? sentence : name + ": " + sentence;
+        if (!utterance.place.empty()) {
+          const std::string id = utterance.input == ASR_INPUT_FLOAT ? utterance.id + ": " : "";
+          result->error = utterance.place + ": " + id + result->error;
+        }
       }
       finish(result);
     }
@@ -145,7 +153,7 @@ class Batch {
     speakers_->give_back(utterance, options->learns);
   }
 
-  // Takes the next utterance and returns its empty result; nullptr at the end. A damaged archive ends early.
+  // Takes the next utterance and returns its empty result; nullptr at the end.
   Recognition *next(Utterance *utterance) {
     std::lock_guard lock(mutex_);
     if (ended_) return nullptr;

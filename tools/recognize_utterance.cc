@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/limits.h"
 #include "tools/audio_file.h"
+#include "tools/command_terms.h"
 #include "tools/lattice_output.h"
 #include "tools/progress.h"
 #include "tools/recognize.h"
@@ -153,7 +154,7 @@ class Listener {
     const asr_event_kind kind = asr_event_get_kind(taken);
     if (kind == ASR_EVENT_SPEECH_START) begin_s_ = asr_event_time_s(taken);
     if (kind == ASR_EVENT_FINAL) take_final(taken);
-    if (kind == ASR_EVENT_ERROR) fail(asr_event_status(taken), "%s", asr_event_text(taken));
+    if (kind == ASR_EVENT_ERROR) fail(asr_event_status(taken), "%s", in_command_terms(asr_event_text(taken)).c_str());
     ended_ = kind == ASR_EVENT_END;
     return !ended_;
   }
@@ -260,7 +261,7 @@ asr_endpoint endpoint_preset(const std::string &name) {
 }
 
 void check(asr_status status) {
-  if (status != ASR_OK) fail(status, "%s", asr_last_error());
+  if (status != ASR_OK) fail(status, "%s", in_command_terms(asr_last_error()).c_str());
 }
 
 void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance,

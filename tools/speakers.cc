@@ -56,12 +56,10 @@ void check_speakers_are_named(const RecognizeOptions &options, const HypJournal 
   UtteranceSource source(options);
   size_t n = 0, n_missing = 0;
   std::string first;
-  try {
-    for (Utterance utterance; source.next(&utterance); ++n) {
-      if (speaker_of.count(utterance.id) > 0 || (journal != nullptr && journal->has(utterance.id))) continue;
-      if (n_missing++ == 0) first = utterance.id;
-    }
-  } catch (const Error &) {  // a damaged archive; recognition reports it after the utterances before the damage
+  for (Utterance utterance; source.next(&utterance); ++n) {
+    if (!utterance.error.empty()) continue;  // recognition reports it
+    if (speaker_of.count(utterance.id) > 0 || (journal != nullptr && journal->has(utterance.id))) continue;
+    if (n_missing++ == 0) first = utterance.id;
   }
   const char *const path = options.utt2spk.c_str();
   if (n_missing == 1) {

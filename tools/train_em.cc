@@ -176,8 +176,14 @@ void read_data(const TrainEmArguments &arguments, const Bundle &bundle, const De
   for (Utterance utterance; source.next(&utterance); ++n) {
     const double share = source.size() ? static_cast<double>(n) / static_cast<double>(*source.size()) : -1;
     progress->update(share, "reading features");
+    if (!utterance.error.empty()) {
+      if (arguments.recordings.features.rfind("ark:", 0) == 0) fail(ASR_BAD_FILE, "%s", utterance.error.c_str());
+      data->leave_out(utterance.id, utterance.error);  // the other lines of a list are as good as without it
+      continue;
+    }
     const Words *const words = data->words_of(utterance);
     if (words == nullptr) continue;
+    if (!utterance.warning.empty()) print_line(stderr, "senone: warning: %s", utterance.warning.c_str());
     try {
       check_transformable(arguments, bundle.front_end, utterance);
       source.prepare(&utterance, info);

@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
-#include <sstream>
 
+#include "core/audio/sample_format.h"
 #include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/model/bundle.h"
 #include "tools/audio_file.h"
 #include "tools/hyp_file.h"
+#include "tools/recording_list.h"
 #include "tools/tool.h"
 
 namespace asr::tool {
@@ -58,9 +57,14 @@ UtteranceSource::UtteranceSource(const RecognizeOptions &options)
       blank_separated_(blank_separated(options)) {
   check_usage(options);
   for (const std::string &file : options.files) {
-    recordings_.push_back({std::filesystem::path(file).stem(), file, 0, ASR_INPUT_FLOAT, 0, 0, {}});
+    Utterance recording;
+    recording.id = std::filesystem::path(file).stem();
+    recording.path = file;
+    recordings_.push_back(std::move(recording));
   }
-  if (!options.list.empty()) read_list(options.list);
+  if (!options.list.empty()) {
+    for (Utterance &recording : read_recording_list(options.list)) recordings_.push_back(std::move(recording));
+  }
   const auto is_input = [](const Utterance &recording) { return recording.path == "-"; };
   const auto n_inputs = std::count_if(recordings_.begin(), recordings_.end(), is_input);
   if (n_inputs > 1) {
@@ -76,7 +80,10 @@ UtteranceSource::UtteranceSource(const RecognizeOptions &options)
     features_.emplace(read_bundle(options.model).front_end, options.cmn, options.cmvn,
                       options.cmvn.empty() ? "" : options.utt2spk);
   }
-  for (const Utterance &recording : recordings_) check_id(recording.id);
+  refuse_ids_named_twice(options);
+  for (const Utterance &recording : recordings_) {
+    if (recording.error.empty()) check_id(recording.id);
+  }
   if (!archive_ && recordings_.empty()) {
     fail(ASR_BAD_FILE, "%s: names no recordings; give a line each, path and optional id", options.list.c_str());
   }
@@ -98,27 +105,36 @@ void UtteranceSource::check_id(const std::string &id) const {
   }
 }
 
-// Reads lines "path [id]"; '#' begins a comment line. An id names one recording, as results are compared by it.
-void UtteranceSource::read_list(const std::string &path) {
-  std::istringstream lines(read_text(path, {"a list of recordings", {}, Characters::kAsTheyAre}));
-  std::map<std::string, size_t> line_of;  // by id
-  size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    std::istringstream fields(line);
-    Utterance recording;
-    if (!(fields >> recording.path) || recording.path[0] == '#') continue;
-    if (!(fields >> recording.id)) recording.id = std::filesystem::path(recording.path).stem();
-    const auto [other, is_new] = line_of.emplace(recording.id, number);
-    if (!is_new) {
-      fail(ASR_BAD_FILE, "%s: lines %zu and %zu both have the id \"%s\"; give each recording an id of its own after its path",
-           path.c_str(), other->second, number, recording.id.c_str());
-    }
-    recordings_.push_back(recording);
+// Results are compared by their ids, so an id names one utterance. Recordings of the command line may have a common name in
+// their folders unless results are written by it.
+void UtteranceSource::refuse_ids_named_twice(const RecognizeOptions &options) {
+  const bool writes_ids = !options.hyp.empty() || !options.lattice.empty() || options.ctm;
+  for (const Utterance &recording : recordings_) {
+    const bool is_listed = !recording.place.empty();
+    if (!is_listed && !writes_ids) continue;
+    refuse_second(
+        recording.id, is_listed ? recording.place : recording.path,
+        is_listed ? "give each recording an id of its own after its path" : "give --list, with an id of its own for each");
   }
+  if (!archive_) return;
+  for (const auto &[key, place] : archive_->listed_keys()) refuse_second(key, place, "give each entry a key of its own");
+  place_of_.clear();  // next() notes them again
+}
+
+// Throws if another utterance has the id.
+void UtteranceSource::refuse_second(const std::string &id, const std::string &place, const char *remedy) {
+  const auto [other, is_new] = place_of_.emplace(id, place);
+  if (is_new) return;
+  const size_t end = place.rfind(':');
+  if (end != std::string::npos && other->second.compare(0, end + 1, place, 0, end + 1) == 0) {  // two lines of a list
+    fail(ASR_BAD_FILE, "%s: lines %s and %s both have the id \"%s\"; %s", place.substr(0, end).c_str(),
+         other->second.c_str() + end + 1, place.c_str() + end + 1, id.c_str(), remedy);
+  }
+  fail(ASR_BAD_FILE, "%s: has the id \"%s\", and so has %s; %s", place.c_str(), id.c_str(), other->second.c_str(), remedy);
 }
 
 bool UtteranceSource::next(Utterance *utterance) {
+  *utterance = {};
   if (!archive_) {
     if (next_ == recordings_.size()) return false;
     *utterance = recordings_[next_++];
@@ -126,8 +142,16 @@ bool UtteranceSource::next(Utterance *utterance) {
     return true;
   }
   kaldi::Matrix<float> matrix;
-  if (!archive_->next(&utterance->id, &matrix)) return false;
-  check_id(utterance->id);
+  try {
+    if (!archive_->next(&utterance->id, &matrix)) return false;
+    utterance->warning = archive_->warning();
+    refuse_second(utterance->id, archive_->place(), "give each entry a key of its own");
+    check_id(utterance->id);
+  } catch (const Error &error) {
+    if (error.code() == ASR_OUT_OF_MEMORY) throw;
+    utterance->error = error.what();
+  }
+  if (archive_path_.rfind("scp:", 0) == 0) utterance->place = archive_->place();
   utterance->path = archive_path_;
   utterance->number = n_given_++;
   utterance->input = features_ ? ASR_INPUT_FEATURES : ASR_INPUT_LOGLIKES;
@@ -153,12 +177,13 @@ void UtteranceSource::prepare(Utterance *utterance, const asr_engine_info &info)
                                       std::move(utterance->rows)};
     utterance->rows = features_->rows(utterance->id, matrix);
     utterance->row_length = info.n_feature_dims;
-    return;
-  }
-  if (utterance->row_length != info.n_states) {
+    utterance->n_rows = utterance->rows.size() / info.n_feature_dims;
+  } else if (utterance->row_length != info.n_states) {
     fail(ASR_BAD_FILE, "%s: rows have %zu log-likelihoods; the model has %u states", utterance->id.c_str(),
          utterance->row_length, info.n_states);
   }
+  const std::string fault = fault_of_rows(utterance->rows.data(), utterance->n_rows, utterance->row_length, !features_, 0);
+  if (!fault.empty()) fail(ASR_BAD_AUDIO, "%s: %s", utterance->id.c_str(), fault.c_str());
 }
 
 }  // namespace asr::tool

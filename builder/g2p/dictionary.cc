@@ -2,6 +2,8 @@
 #include "builder/g2p/dictionary.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -36,10 +38,23 @@ std::string base_form(const std::string &word) {
   return word.back() == ')' && open != std::string::npos && open > 0 ? word.substr(0, open) : word;
 }
 
-}  // namespace
+// Returns the value of a decimal number.
+std::optional<double> number_of(const std::string &field) {
+  double value = 0;
+  const auto [stop, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  const bool is_number = error == std::errc() && stop == field.data() + field.size() && std::isfinite(value);
+  return is_number ? std::optional(value) : std::nullopt;
+}
 
-void read_dictionary_lines(const std::string &text, const std::string &source,
-                           const std::function<void(const DictionaryLine &line)> &use) {
+// Returns true if the word is followed by HTK's "[output]".
+bool has_output(const std::vector<std::string> &fields, const std::function<bool(const std::string &name)> &is_phone) {
+  return fields.size() > 2 && fields[1].front() == '[' && fields[1].back() == ']' && fields[1].size() > 1 &&
+         !(is_phone && is_phone(fields[1]));
+}
+
+// Calls `use` with the number and the fields of each line that has some.
+void for_each_line(const std::string &text,
+                   const std::function<void(size_t number, const std::vector<std::string> &fields)> &use) {
   size_t number = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -47,20 +62,56 @@ void read_dictionary_lines(const std::string &text, const std::string &source,
     at = end + 1;
     ++number;
     if (line.substr(0, 2) == "##" || line.substr(0, 2) == ";;") continue;
-    std::vector<std::string> fields = without_comment(split(line));
-    if (fields.empty()) continue;
-    if (fields.size() == 1) {
-      fail(ASR_BAD_FILE, "%s: line %zu: '%s' has no phones; a line is a word and its phones", source.c_str(), number,
-           fields[0].c_str());
-    }
-    if (fields.size() - 1 > kMostWordPhones) {
-      fail(ASR_BAD_FILE, "%s: line %zu: '%.40s' has %zu phones; a pronunciation can have up to %zu", source.c_str(), number,
-           fields[0].c_str(), fields.size() - 1, kMostWordPhones);
-    }
-    const std::string word = base_form(fields[0]);
-    fields.erase(fields.begin());
-    use({number, word, std::move(fields)});
+    const std::vector<std::string> fields = without_comment(split(line));
+    if (!fields.empty()) use(number, fields);
   }
+}
+
+}  // namespace
+
+void read_dictionary_lines(const std::string &text, const std::string &source,
+                           const std::function<void(const DictionaryLine &line)> &use,
+                           const std::function<bool(const std::string &name)> &is_phone) {
+  bool all_have_numbers = true;
+  for_each_line(text, [&](size_t, const std::vector<std::string> &fields) {
+    const size_t at = has_output(fields, is_phone) ? 2 : 1;
+    all_have_numbers = all_have_numbers && fields.size() > at + 1 && number_of(fields[at]);
+  });
+  for_each_line(text, [&](size_t number, const std::vector<std::string> &fields) {
+    const auto refuse = [&](const std::string &why) {
+      fail(ASR_BAD_FILE, "%s: line %zu: '%.40s' %s", source.c_str(), number, fields[0].c_str(), why.c_str());
+    };
+    DictionaryLine line;
+    line.number = number;
+    line.word = base_form(fields[0]);
+    size_t at = 1;
+    if (has_output(fields, is_phone)) {
+      line.output = fields[at].substr(1, fields[at].size() - 2);
+      if (line.output == line.word) line.output.clear();
+      ++at;
+    }
+    const auto is_column = [&](const std::string &field) {
+      return number_of(field) && (all_have_numbers || field.find('.') != std::string::npos) && !(is_phone && is_phone(field));
+    };
+    size_t n_columns = 0;
+    while (at + n_columns < fields.size() && is_column(fields[at + n_columns])) ++n_columns;
+    if (n_columns > 0) {
+      line.probability = *number_of(fields[at]);
+      if (!(line.probability > 0 && line.probability <= 1)) {
+        refuse("has the probability " + fields[at] + "; it must be above 0 and at most 1");
+      }
+      if (n_columns != 1 && n_columns != 4) {
+        refuse(format("has %zu numbers before its phones; give its probability alone, or with three about silence", n_columns));
+      }
+      line.has_silence = n_columns == 4;
+    }
+    line.phones.assign(fields.begin() + static_cast<std::ptrdiff_t>(at + n_columns), fields.end());
+    if (line.phones.empty()) refuse("has no phones; a line is a word and its phones");
+    if (line.phones.size() > kMostWordPhones) {
+      refuse(format("has %zu phones; a pronunciation can have up to %zu", line.phones.size(), kMostWordPhones));
+    }
+    use(line);
+  });
 }
 
 Pronunciations parse_pronunciations(const std::string &text, const std::string &source) {

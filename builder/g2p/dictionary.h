@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pronunciation dictionaries in CMU Sphinx form: "word phone phone ..." lines, variants as "word(2)", comments after "##", ";;"
-// or
-// "# ", also at the ends of lines. They are read as lines for other parts (builder/graph/lexicon.h), and as words with letters
-// and phones for training.
+// or "# ", also at the ends of lines. They are read as lines for other parts (builder/graph/lexicon.h), and as words with
+// letters and phones for training.
+//
+// Before its phones a line may have a probability, as in Kaldi's lexiconp.txt; that and three numbers about silence, as in
+// MFA's dictionaries and Kaldi's lexiconp_silprob.txt; or what HTK has there, "[output] probability", either of which may be
+// missing. A number is a probability if it has a decimal point, or if every line of the dictionary has a number there, unless
+// it is the name of a phone.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +23,16 @@ struct DictionaryLine {
   size_t number;                    // from 1
   std::string word;                 // without "(2)"
   std::vector<std::string> phones;  // at least one, at most kMostWordPhones
+  double probability = 1;           // of the pronunciation; above 0
+  bool has_silence = false;         // true: it also has the three numbers about silence
+  std::string output;               // HTK's output symbol; empty: none, or that of the word itself
 };
 
-// Calls `use` for each line except empty ones and comments; throws naming the line if it is malformed.
+// Calls `use` for each line except empty ones and comments; throws naming the line if it is malformed. is_phone tells the names
+// of phones from numbers and output symbols; without it none is known.
 void read_dictionary_lines(const std::string &text, const std::string &source,
-                           const std::function<void(const DictionaryLine &line)> &use);
+                           const std::function<void(const DictionaryLine &line)> &use,
+                           const std::function<bool(const std::string &name)> &is_phone = {});
 
 struct PronouncedWord {
   std::string word;

@@ -15,8 +15,23 @@ HmmSet read_hmms(const Bundle &bundle) {
   return read_hmm_set(bundle.file("hmms.bin"));
 }
 
+bool has_pdfs_of_first_frames(const HmmSet &set) {
+  std::vector<bool> leaves(set.n_pdfs, false);
+  for (const Transition &transition : set.transitions) {
+    if (!transition.self_loop) leaves[transition.pdf] = true;
+  }
+  return std::any_of(set.transitions.begin(), set.transitions.end(),
+                     [&](const Transition &transition) { return transition.self_loop && !leaves[transition.pdf]; });
+}
+
 void check_contexts(const Bundle &bundle, const HmmSet &set) {
   if (set.knows_contexts()) return;
+  if (has_pdfs_of_first_frames(set)) {
+    fail(ASR_UNSUPPORTED,
+         "%s: the model's HMM states have two pdfs, one for the first frame and one for the others, as chain models have; no "
+         "graphs are built for those: give `senone graph` one of Kaldi with --hclg",
+         bundle.path.c_str());
+  }
   fail(ASR_UNSUPPORTED, "%s: the model's contexts were not imported; give `senone graph` one made for it with --hclg",
        bundle.path.c_str());
 }

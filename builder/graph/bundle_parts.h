@@ -14,6 +14,10 @@ namespace asr {
 // Returns the bundle's HMMs. Throws if it has none.
 HmmSet read_hmms(const Bundle &bundle);
 
+// Returns true if transitions that stay in an HMM state have pdfs that none has which leaves one, as in Kaldi's chain models.
+// A Hmm has one pdf for each state, so such a model has graphs of Kaldi only.
+bool has_pdfs_of_first_frames(const HmmSet &set);
+
 // Throws if graphs cannot be built for the HMMs, because their contexts are unknown.
 void check_contexts(const Bundle &bundle, const HmmSet &set);
 

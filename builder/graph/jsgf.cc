@@ -4,6 +4,7 @@
 
 #include "builder/g2p/dictionary.h"
 #include "builder/graph/grammar_text.h"
+#include "builder/graph/jsgf_imports.h"
 #include "builder/text/text_file.h"
 #include "core/base/error.h"
 #include "core/base/limits.h"
@@ -22,13 +23,13 @@ class JsgfParser {
   JsgfParser(const std::string &text, const std::string &source, LetterCase letter_case)
       : text_(text), source_(source), letter_case_(letter_case) {}
 
-  Rules parse() {
+  JsgfGrammar parse() {
     read_header();
     next();
-    Rules rules;
-    while (token_.kind != Token::kEnd) parse_statement(&rules);
-    if (rules.rules.empty()) bad("no rule is defined");
-    return rules;
+    grammar_.source = source_;
+    while (token_.kind != Token::kEnd) parse_statement();
+    if (grammar_.rules.rules.empty()) bad("no rule is defined");
+    return std::move(grammar_);
   }
 
  private:
@@ -39,6 +40,7 @@ class JsgfParser {
   uint32_t line_ = 1;
   int depth_ = 0;
   Token token_;
+  JsgfGrammar grammar_;
 
   [[noreturn]] void bad(const std::string &what) const {
     fail(ASR_BAD_FILE, "%s: %s: %s; correct the grammar", source_.c_str(), shown(token_.place).c_str(), what.c_str());
@@ -129,14 +131,22 @@ class JsgfParser {
     next();
   }
 
-  void parse_statement(Rules *rules) {
+  void parse_statement() {
+    Rules *const rules = &grammar_.rules;
     if (token_.kind == Token::kWord && token_.text == "grammar") {
       next();
       if (token_.kind != Token::kWord) bad("the grammar's name expected");
+      grammar_.name = token_.text;
       next();
       return take_mark(';');
     }
-    if (token_.kind == Token::kWord && token_.text == "import") bad("imports are not supported; copy the rules into one file");
+    if (token_.kind == Token::kWord && token_.text == "import") {
+      next();
+      if (token_.kind != Token::kRule) bad("the imported rule, <grammar.rule> or <grammar.*>, expected");
+      grammar_.imports.push_back({tag_text(token_.text), token_.place});
+      next();
+      return take_mark(';');
+    }
     const bool is_public = token_.kind == Token::kWord && token_.text == "public";
     if (is_public) next();
     if (token_.kind != Token::kRule) bad("a rule, <name> = ...;, expected");
@@ -158,7 +168,7 @@ class JsgfParser {
     for (;;) {
       double weight = 1;
       if (token_.kind == Token::kWeight) {
-        const std::optional<double> told = parse_weight(tag_text(token_.text));
+        const std::optional<double> told = parse_weight(without_suffix(tag_text(token_.text)));
         if (!told) bad("/" + token_.text + "/ is not a weight");
         weight = *told;
         ++n_weights;
@@ -172,6 +182,12 @@ class JsgfParser {
     if (n_weights != 0 && n_weights != node.parts.size()) bad("either all alternatives have weights or none");
     --depth_;
     return node;
+  }
+
+  // Weights are Java's floating-point literals: 8, 8.5, .5, 1e3, and with a suffix, 8f.
+  static std::string without_suffix(std::string number) {
+    if (number.size() > 1 && std::string("fFdD").find(number.back()) != std::string::npos) number.pop_back();
+    return number;
   }
 
   RuleNode node_here(RuleNode::Kind kind) const {
@@ -232,11 +248,20 @@ class JsgfParser {
 }  // namespace
 
 Rules parse_jsgf(const std::string &text, const std::string &source, LetterCase letter_case) {
-  return JsgfParser(text, source, letter_case).parse();
+  return resolve_jsgf(JsgfParser(text, source, letter_case).parse(), nullptr);
 }
 
 Rules read_jsgf(const std::string &path, LetterCase letter_case) {
-  return parse_jsgf(read_text(path, {"a grammar in JSGF", {Format::kJsgf}}), path, letter_case);
+  const auto read = [&](const std::string &file) { return JsgfParser(read_text(file, {"a grammar in JSGF", {Format::kJsgf}}), file, letter_case).parse(); };
+  const FindJsgf find = [&](const std::string &grammar) {
+    const std::string file = find_jsgf_file(path, grammar);
+    if (file.empty()) {
+      fail(ASR_NOT_FOUND, "there is no file of the grammar %s, such as %s.gram, beside this one; put it there", grammar.c_str(),
+           grammar.c_str());
+    }
+    return read(file);
+  };
+  return resolve_jsgf(read(path), find);
 }
 
 }  // namespace asr

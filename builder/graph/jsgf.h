@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads grammars in the Java Speech Grammar Format: rules, alternatives with weights, [optional] and (grouped) parts, * and +,
-// tags, <NULL> and <VOID>. Imports are not supported. An optional part has probability one half, and so has each further
-// repetition.
+// tags, <NULL> and <VOID>. A file may import rules of other files beside it (jsgf_imports.h); a text in memory may not. An
+// optional part has probability one half, and so has each further repetition.
 #pragma once
 
 #include <string>

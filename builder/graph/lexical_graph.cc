@@ -30,6 +30,8 @@ class TreeBuilder {
     for (const std::string &word : grammar.words) {
       const auto found = lexicon.pronunciations_of.find(word);
       pronunciations_of_.push_back(found == lexicon.pronunciations_of.end() ? nullptr : &found->second);
+      const auto costs = lexicon.costs_of.find(word);
+      costs_of_.push_back(costs == lexicon.costs_of.end() ? nullptr : &costs->second);
     }
   }
 
@@ -52,6 +54,7 @@ class TreeBuilder {
   std::vector<std::vector<uint32_t>> spellings_;                  // [pronunciation]: phone labels
   std::vector<uint32_t> rank_;                                    // [pronunciation]: index in sorted order of spellings
   std::vector<const std::vector<uint32_t> *> pronunciations_of_;  // [grammar word]
+  std::vector<const std::vector<float> *> costs_of_;              // [grammar word]: of its pronunciations; nullptr: 0
   std::vector<Entry> entries_;
   LexicalGraph graph_;
   HashIndex states_by_hash_;
@@ -88,9 +91,12 @@ class TreeBuilder {
         arcs.push_back({0, 0, on_cost_grid(arc.cost), arc.next});
         continue;
       }
-      const float cost = on_cost_grid(arc.cost + word_cost_);
-      for (uint32_t pronunciation : *pronunciations_of_[arc.word])
-        entries_.push_back({pronunciation, arc.word, cost, arc.next});
+      const std::vector<uint32_t> &pronunciations = *pronunciations_of_[arc.word];
+      const std::vector<float> *const costs = costs_of_[arc.word];
+      for (size_t i = 0; i < pronunciations.size(); ++i) {
+        const double cost = arc.cost + word_cost_ + (costs == nullptr ? 0.0 : double{(*costs)[i]});
+        entries_.push_back({pronunciations[i], arc.word, on_cost_grid(cost), arc.next});
+      }
     }
     std::sort(entries_.begin(), entries_.end(), [&](const Entry &a, const Entry &b) {
       if (a.pronunciation != b.pronunciation) return rank_[a.pronunciation] < rank_[b.pronunciation];

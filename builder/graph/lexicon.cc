@@ -2,6 +2,7 @@
 #include "builder/graph/lexicon.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "builder/g2p/dictionary.h"
@@ -12,7 +13,20 @@
 namespace asr {
 namespace {
 
-using WordsOf = std::map<std::vector<uint32_t>, std::vector<std::string>>;  // key: pronunciation
+struct PricedWord {
+  std::string word;
+  float cost;  // -ln of the pronunciation's probability
+};
+using WordsOf = std::map<std::vector<uint32_t>, std::vector<PricedWord>>;  // key: pronunciation
+
+// Sets the cost of the last of a word's n pronunciations; of one that is there twice the least counts.
+void set_cost(Lexicon *lexicon, const std::string &word, size_t n, bool is_new, float cost) {
+  const auto found = lexicon->costs_of.find(word);
+  if (found == lexicon->costs_of.end() && (cost == 0 || !is_new)) return;  // costs of 0 are not kept
+  std::vector<float> &costs = lexicon->costs_of[word];
+  costs.resize(n, 0);
+  costs.back() = is_new ? cost : std::min(costs.back(), cost);
+}
 
 // Numbers the pronunciations.
 Lexicon numbered(const WordsOf &words_of, const std::string &source) {
@@ -20,9 +34,11 @@ Lexicon numbered(const WordsOf &words_of, const std::string &source) {
   for (const auto &[phones, words] : words_of) {
     const uint32_t index = static_cast<uint32_t>(lexicon.pronunciations.size());
     lexicon.pronunciations.push_back(phones);
-    for (const std::string &word : words) {
+    for (const auto &[word, cost] : words) {
       std::vector<uint32_t> &of_word = lexicon.pronunciations_of[word];
-      if (of_word.empty() || of_word.back() != index) of_word.push_back(index);
+      const bool is_new = of_word.empty() || of_word.back() != index;
+      if (is_new) of_word.push_back(index);
+      set_cost(&lexicon, word, of_word.size(), is_new, cost);
       if (of_word.size() > kMostPronunciations) {
         fail(ASR_BAD_FILE, "%s: '%.40s' has more than %zu pronunciations; leave some out", source.c_str(), word.c_str(),
              kMostPronunciations);
@@ -34,7 +50,11 @@ Lexicon numbered(const WordsOf &words_of, const std::string &source) {
 
 void collect(const Lexicon &lexicon, WordsOf *words_of) {
   for (const auto &[word, pronunciations] : lexicon.pronunciations_of) {
-    for (const uint32_t index : pronunciations) (*words_of)[lexicon.pronunciations[index]].push_back(word);
+    const auto costs = lexicon.costs_of.find(word);
+    for (size_t i = 0; i < pronunciations.size(); ++i) {
+      const float cost = costs == lexicon.costs_of.end() ? 0 : costs->second[i];
+      (*words_of)[lexicon.pronunciations[pronunciations[i]]].push_back({word, cost});
+    }
   }
 }
 
@@ -48,27 +68,43 @@ Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source,
   WordsOf words_of;
   std::map<std::string, LeftOut> left_out;
   const LeftOut *first = nullptr;
+  size_t n_with_silence = 0, n_with_output = 0;
   *n_left_out = 0;
-  read_dictionary_lines(text, source, [&](const DictionaryLine &line) {
-    std::vector<uint32_t> phones;
-    for (const std::string &name : line.phones) {
-      const auto phone = phone_ids.find(name);
-      if (phone == phone_ids.end()) {
-        ++*n_left_out;
-        const auto added = left_out.emplace(line.word, LeftOut{line.number, name}).first;
-        if (first == nullptr) first = &added->second;
-        return;
-      }
-      phones.push_back(phone->second);
-    }
-    words_of[phones].push_back(line.word);
-  });
+  read_dictionary_lines(
+      text, source,
+      [&](const DictionaryLine &line) {
+        std::vector<uint32_t> phones;
+        for (const std::string &name : line.phones) {
+          const auto phone = phone_ids.find(name);
+          if (phone == phone_ids.end()) {
+            ++*n_left_out;
+            const auto added = left_out.emplace(line.word, LeftOut{line.number, name}).first;
+            if (first == nullptr) first = &added->second;
+            return;
+          }
+          phones.push_back(phone->second);
+        }
+        words_of[phones].push_back({line.word, static_cast<float>(-std::log(line.probability) + 0.0)});
+        n_with_silence += line.has_silence;
+        n_with_output += !line.output.empty();
+      },
+      [&](const std::string &name) { return phone_ids.count(name) != 0; });
   if (words_of.empty()) {
     fail(ASR_BAD_FILE, "%s: %s; give the dictionary made for this model", source.c_str(),
          first == nullptr ? "no words in it" : first->why().c_str());
   }
   Lexicon lexicon = numbered(words_of, source);
   lexicon.left_out = std::move(left_out);
+  if (n_with_silence > 0) {
+    lexicon.notes.push_back(
+        format("%s: the probabilities of silence at %zu pronunciations are not used; the graph has one for all words",
+               source.c_str(), n_with_silence));
+  }
+  if (n_with_output > 0) {
+    lexicon.notes.push_back(
+        format("%s: the output symbols of %zu pronunciations are not used; results have the words themselves", source.c_str(),
+               n_with_output));
+  }
   return lexicon;
 }
 
@@ -96,11 +132,12 @@ void add_words(Lexicon *lexicon, const std::map<std::string, std::vector<std::ve
   WordsOf words_of;
   collect(*lexicon, &words_of);
   for (const auto &[word, pronunciations] : words) {
-    for (const std::vector<uint32_t> &phones : pronunciations) words_of[phones].push_back(word);
+    for (const std::vector<uint32_t> &phones : pronunciations) words_of[phones].push_back({word, 0});
   }
-  std::map<std::string, LeftOut> left_out = std::move(lexicon->left_out);
-  *lexicon = numbered(words_of, source);
-  lexicon->left_out = std::move(left_out);
+  Lexicon all = numbered(words_of, source);
+  all.left_out = std::move(lexicon->left_out);
+  all.notes = std::move(lexicon->notes);
+  *lexicon = std::move(all);
 }
 
 Lexicon merge(const Lexicon &first, const Lexicon &second, const std::string &source) {
@@ -110,6 +147,8 @@ Lexicon merge(const Lexicon &first, const Lexicon &second, const std::string &so
   Lexicon merged = numbered(words_of, source);
   merged.left_out = first.left_out;
   merged.left_out.insert(second.left_out.begin(), second.left_out.end());
+  merged.notes = first.notes;
+  merged.notes.insert(merged.notes.end(), second.notes.begin(), second.notes.end());
   return merged;
 }
 
@@ -120,6 +159,8 @@ Lexicon restricted(const Lexicon &lexicon, const std::vector<std::string> &words
     const auto found = lexicon.pronunciations_of.find(word);
     if (found == lexicon.pronunciations_of.end()) continue;
     result.pronunciations_of.insert(*found);
+    const auto costs = lexicon.costs_of.find(word);
+    if (costs != lexicon.costs_of.end()) result.costs_of.insert(*costs);
     for (const uint32_t index : found->second) number_of[index] = 0;
   }
   for (auto &[index, number] : number_of) {

@@ -24,7 +24,11 @@ struct LeftOut {
 struct Lexicon {
   std::vector<std::vector<uint32_t>> pronunciations;                         // base phones, distinct, in lexicographic order
   std::unordered_map<std::string, std::vector<uint32_t>> pronunciations_of;  // word -> indices
+  // -ln of the probabilities of a word's pronunciations, in their order; a word that is not here has probabilities of 1.
+  std::unordered_map<std::string, std::vector<float>> costs_of;
   std::map<std::string, LeftOut> left_out;  // the first left out of each word; the word may have other pronunciations
+
+  std::vector<std::string> notes;  // about what the dictionary says and the graph does not have
 
   bool contains(const std::string &word) const { return pronunciations_of.count(word) != 0; }
 };

@@ -3,12 +3,15 @@
 // statistics.
 #include "builder/import/kaldi.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
 #include "builder/import/kaldi_archive.h"
 #include "builder/import/kaldi_model.h"
 #include "builder/import/kaldi_tree.h"
+#include "builder/import/silence_phones.h"
+#include "builder/import/sums.h"
 #include "builder/text/text_file.h"
 #include "core/base/error.h"
 
@@ -73,6 +76,12 @@ void apply_transform(const KaldiOptions &options, uint32_t n_dims, FrontEnd &f) 
     fail(ASR_BAD_FILE, "%s: has %u columns for features of %u dimensions; give the right --splice, --deltas or --mfcc-conf",
          options.lda.c_str(), m.n_cols, n_inputs);
   }
+  const uint32_t dependent = first_dependent_row(m.values, m.n_rows, m.n_cols, n_inputs);
+  if (dependent < m.n_rows) {
+    fail(ASR_BAD_FILE,
+         "%s: row %u is zero, or a combination of the rows before it (the matrix is singular); give the model's own",
+         options.lda.c_str(), dependent);
+  }
   f.transform_rows = m.n_rows;
   f.transform_cols = m.n_cols;
   f.transform = std::move(m.values);
@@ -123,16 +132,41 @@ FrontEnd make_front_end(const KaldiOptions &options, uint32_t n_dims) {
 
 }  // namespace
 
+namespace {
+
+// Reads phones.txt. What it lists beyond the model's phones are symbols such as #0; words there are those of words.txt.
+std::vector<std::string> read_phone_table(const std::string &path, const kaldi::TransitionModel &model) {
+  std::vector<std::string> symbols = parse_symbols(read_text(path, {"a list of phones"}), path);
+  const std::vector<int32_t> &entry_of = model.entry_of;
+  for (size_t number = 1; number < symbols.size(); ++number) {
+    const bool is_phone = number < entry_of.size() && entry_of[number] >= 0;
+    if (is_phone ? symbols[number] != "<s>" && symbols[number] != "</s>" : symbols[number][0] == '#') continue;
+    fail(ASR_INVALID_ARGUMENT,
+         "%s: its symbol %zu, \"%s\", is no phone of the model; if this is a words.txt, give the phones.txt beside it",
+         path.c_str(), number, symbols[number].c_str());
+  }
+  return symbols;
+}
+
+}  // namespace
+
 ImportedModel import_kaldi(const KaldiOptions &options) {
   kaldi::Model source = kaldi::read_model(options.model);
   std::vector<std::string> phones;
-  if (!options.phones.empty()) phones = parse_symbols(read_text(options.phones, {"a list of phones"}), options.phones);
+  if (!options.phones.empty()) phones = read_phone_table(options.phones, source.transitions);
 
   ImportedModel model;
   model.acoustic = std::move(source.acoustic);
   std::optional<kaldi::Tree> tree;
   if (!options.tree.empty()) tree.emplace(options.tree);
   model.hmms = kaldi::make_hmm_set(source.transitions, phones, options.model, tree ? &*tree : nullptr);
+  if (!options.silence.empty()) {
+    name_silence(&model.hmms, read_silence_names(options.silence, phones), options.model);
+  } else if (model.hmms.silence == kNoPhone) {
+    model.notes.push_back(
+        "no phone is known as silence (SIL, sil), so that graphs have no pauses between words; name it with --silence, such as "
+        "--silence pau or --silence data/lang/phones/silence.csl");
+  }
   model.bundle.front_end = make_front_end(options, model.acoustic.n_dims);
   model.bundle.name = std::filesystem::path(options.model).stem().string();
   model.bundle.source = format("Kaldi, %s", model.acoustic.covariance == ASR_COVARIANCE_FULL ? "full covariance" : "diagonal");
@@ -144,7 +178,13 @@ ImportedModel import_kaldi(const KaldiOptions &options) {
   if (options.mfcc_conf.empty() && options.plp_conf.empty() && !options.features_only) {
     model.notes.push_back("without --mfcc-conf the front end is compute-mfcc-feats at its defaults (16 kHz, use-energy)");
   }
-  if (!model.hmms.knows_contexts()) {
+  const std::vector<kaldi::TransitionState> &states = source.transitions.states;
+  if (std::any_of(states.begin(), states.end(), [](const auto &s) { return s.forward_pdf != s.self_loop_pdf; })) {
+    model.notes.push_back(
+        "its HMM states have two pdfs, one for the first frame and one for the others, as chain models have; use it with a "
+        "graph "
+        "of Kaldi made for it (senone graph --hclg)");
+  } else if (!model.hmms.knows_contexts()) {
     model.notes.push_back(
         "the model has contexts and no --tree was given; use it with a graph made for it (senone graph --hclg)");
   }

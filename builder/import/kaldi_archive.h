@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ArchiveReader reads Kaldi's archives of features, log-likelihoods and CMVN statistics. They are "ark:FILE" (consecutive
-// entries) and "scp:FILE" (lines "key FILE:offset" that point into archives, with optional row ranges "[first:last]"). The
-// importer and tools with feature input use it.
+// entries) and "scp:FILE" (lines "key FILE:offset" that point into archives, or "key FILE" for a file of one matrix, each with
+// an optional range "[first:last]" of rows or "[first:last,first:last]" of rows and columns). The importer and tools with
+// feature input use it.
 #pragma once
 
 #include <memory>
@@ -20,9 +21,20 @@ class ArchiveReader {
   explicit ArchiveReader(const std::string &specifier);
   ~ArchiveReader();
 
-  // Reads the next entry into `key` and `matrix`; false at the end. T: float or double.
+  // Reads the next entry into `key` and `matrix`; false at the end. T: float or double. Throws asr::Error for an entry that
+  // cannot be read, with its place; `key` is its key, or empty if even that is damaged. The next call goes on with the entry
+  // after it, or returns false if damage hides where that begins.
   template <typename T>
   bool next(std::string *key, Matrix<T> *matrix);
+
+  // A sentence about the last entry that was read, such as that its range was cut; or empty.
+  const std::string &warning() const;
+
+  // Where the last entry of next() stands: "FILE:line" of a list, "FILE, entry 3" of an archive.
+  std::string place() const;
+
+  // Returns the keys of a list with their places, in its order; none for "ark:".
+  std::vector<std::pair<std::string, std::string>> listed_keys() const;
 
  private:
   struct Source;

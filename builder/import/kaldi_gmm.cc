@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "builder/import/kaldi_model.h"
+#include "builder/import/sums.h"
 #include "builder/text/text_file.h"
 #include "core/base/cholesky.h"
 #include "core/base/error.h"
@@ -51,9 +52,15 @@ class GmmReader {
     model_.state_codebook.push_back(static_cast<uint32_t>(model_.codebooks.size()));
     model_.state_weight.push_back(model_.log_weights.size());
     model_.codebooks.push_back(codebook);
+    double sum = 0;
+    for (const float weight : weights) sum += double{weight};
     for (const float weight : weights) {
       if (!(weight >= 0 && weight < 1e10f)) reader_.fail_here("a weight is negative or not a number; the file is damaged");
       model_.log_weights.push_back(static_cast<float>(std::log(static_cast<double>(weight))));
+    }
+    if (!adds_up_to_one(sum)) {
+      reader_.fail_here(
+          format("the weights of pdf %zu add up to %g, not 1; the file is damaged", model_.state_weight.size() - 1, sum));
     }
   }
 

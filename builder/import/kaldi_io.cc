@@ -82,6 +82,47 @@ std::string ObjectReader::key() {
   return found;
 }
 
+bool ObjectReader::skip_object(size_t begin) {
+  const size_t here = at_;
+  at_ = begin;
+  begin_object();
+  const bool is_skipped = binary_ ? skip_binary() : skip_text();
+  if (!is_skipped) at_ = here;
+  return is_skipped;
+}
+
+bool ObjectReader::skip_binary() {
+  try {
+    if (at_ < bytes_.size() && bytes_[at_] == 4) {  // the size of its integers
+      integers("vector");
+    } else {
+      const std::string kind = peek_token("object");
+      kind == "FV" || kind == "DV" ? void(vector<float>("vector")) : void(matrix<float>("matrix"));
+    }
+    return true;
+  } catch (const Error &error) {
+    if (error.code() != ASR_BAD_FILE) throw;
+    return false;
+  }
+}
+
+// Numbers in brackets, or the rest of a line. If a bracket is missing, the line of the next opening one begins an entry.
+bool ObjectReader::skip_text() {
+  const size_t open = bytes_.find_first_not_of(" \t", at_);
+  if (open == std::string_view::npos || bytes_[open] != '[') {
+    at_ = std::min(bytes_.find('\n', at_), bytes_.size());
+    return at_ < bytes_.size();
+  }
+  const size_t close = bytes_.find(']', open), other = bytes_.find('[', open + 1);
+  if (other < close) {
+    at_ = std::max(bytes_.substr(0, other).rfind('\n') + 1, open);
+    return at_ > open;
+  }
+  if (close == std::string_view::npos) return false;
+  at_ = close + 1;
+  return true;
+}
+
 template <typename T>
 T ObjectReader::raw(const char *what) {
   T value;

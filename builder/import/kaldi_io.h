@@ -50,6 +50,10 @@ class ObjectReader {
   std::vector<T> packed(const char *what, uint32_t *n_rows);  // lower triangle by rows
 
   std::string key();  // key of the next archive entry: up to a blank, which is consumed
+
+  // Moves behind the object of an archive that begins at `begin`, of any kind whose length can be told: matrices, vectors and
+  // texts in brackets. Returns false, without moving, for others and where the file is damaged.
+  bool skip_object(size_t begin);
   [[noreturn]] void fail_here(const std::string &what) const;
 
  private:
@@ -59,6 +63,8 @@ class ObjectReader {
   bool binary_ = false;
 
   void skip_blanks();
+  bool skip_binary();
+  bool skip_text();
   std::string_view take(uint64_t size, const char *what);
   void expect_size_byte(uint8_t size, const char *what);
   template <typename T>

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "builder/import/kaldi_model.h"
+#include "builder/import/sums.h"
 #include "core/base/error.h"
 #include "core/base/limits.h"
 
@@ -134,6 +135,20 @@ void read_states(ObjectReader &reader, TransitionModel &model) {
   reader.expect(tuples ? "</Tuples>" : "</Triples>");
 }
 
+// The probabilities of the transitions from a state add up to 1.
+void check_sums(const ObjectReader &reader, const TransitionModel &model) {
+  std::vector<double> sums(model.states.size(), 0);
+  for (size_t id = 1; id < model.ids.size(); ++id) sums[model.ids[id].state] += std::exp(double{model.log_probs[id]});
+  for (size_t s = 0; s < sums.size(); ++s) {
+    if (adds_up_to_one(sums[s])) continue;
+    const TransitionState &state = model.states[s];
+    reader.fail_here(format(
+        "the probabilities of the transitions from transition-state %zu (phone %u, HMM state %u) add up to %g, not 1; the "
+        "file is damaged",
+        s + 1, state.phone, state.hmm_state, sums[s]));
+  }
+}
+
 }  // namespace
 
 TransitionModel read_transition_model(ObjectReader &reader) {
@@ -168,6 +183,7 @@ TransitionModel read_transition_model(ObjectReader &reader) {
     if (!(std::abs(model.log_probs[id]) <= kMostLogProbability))
       reader.fail_here(format("the probability of transition-id %zu is not a number", id));
   }
+  check_sums(reader, model);
   reader.expect("</LogProbs>");
   reader.expect("</TransitionModel>");
   return model;

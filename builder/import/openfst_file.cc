@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 #include "builder/text/text_file.h"
 #include "core/base/error.h"
@@ -73,19 +74,22 @@ struct Header {
   int64_t start = 0, n_states = 0, n_arcs = 0;  // n_states -1: unknown, until the end of the file
 };
 
-void skip_symbols(Cursor &cursor) {
+// Called with the number and the symbol of each entry of a symbol table.
+using UseSymbol = std::function<void(int64_t number, const std::string &symbol)>;
+
+void read_symbols(Cursor &cursor, const UseSymbol &use) {
   if (cursor.value<int32_t>("symbol table") != kSymbolsMagic)
     cursor.bad("its symbol table does not begin like one; the file is damaged");
   cursor.text("name of a symbol table");
   cursor.value<int64_t>("symbol table");
   const auto n = cursor.value<int64_t>("size of a symbol table");
   for (int64_t i = 0; i < n; ++i) {
-    cursor.text("symbol");
-    cursor.value<int64_t>("key of a symbol");
+    const std::string symbol = cursor.text("symbol");
+    use(cursor.value<int64_t>("key of a symbol"), symbol);
   }
 }
 
-Header read_header(Cursor &cursor) {
+Header read_header(Cursor &cursor, const UseSymbol &use_output) {
   if (cursor.left() < 4 || cursor.value<int32_t>("header") != kFstMagic) {
     cursor.bad("is not a binary OpenFst file; convert a text one with fstcompile, unpack a compressed one");
   }
@@ -104,8 +108,8 @@ Header read_header(Cursor &cursor) {
   h.n_arcs = cursor.value<int64_t>("number of arcs");
   if (version < 1 || version > 2) cursor.bad(format("has version %d; 1 and 2 can be read", version));
   h.aligned = h.is_const && (version == 1 || (flags & kAligned) != 0);
-  if (flags & kHasInputSymbols) skip_symbols(cursor);
-  if (flags & kHasOutputSymbols) skip_symbols(cursor);
+  if (flags & kHasInputSymbols) read_symbols(cursor, [](int64_t, const std::string &) {});
+  if (flags & kHasOutputSymbols) read_symbols(cursor, use_output);
   if (h.n_states > static_cast<int64_t>(kMostGraphStates)) cursor.bad("has more states than a graph can hold");
   if (h.start < 0) cursor.bad("has no start state: the graph is empty");
   return h;
@@ -225,7 +229,9 @@ GraphData read_vector(Cursor &cursor, const Header &h, GraphMaker &maker) {
 
 }  // namespace
 
-GraphData read_openfst_graph(const std::string &path, const HmmSet &set, uint32_t n_words) {
+namespace {
+
+GraphData read_graph(const std::string &path, const HmmSet &set, uint32_t n_words, const UseSymbol &use_output) {
   if (set.transitions.empty()) {
     fail(ASR_INVALID_ARGUMENT, "%s: needs a model with transition-ids of its own, such as one made by senone import kaldi",
          path.c_str());
@@ -233,9 +239,27 @@ GraphData read_openfst_graph(const std::string &path, const HmmSet &set, uint32_
   const UnpackedFile file(path);
   check_binary_format(file.bytes(), path, "a binary OpenFst graph", {Format::kOpenFst});
   Cursor cursor(file, path);
-  const Header header = read_header(cursor);
+  const Header header = read_header(cursor, use_output);
   GraphMaker maker(cursor, set, n_words);
   return header.is_const ? read_const(cursor, header, maker) : read_vector(cursor, header, maker);
+}
+
+}  // namespace
+
+GraphData read_openfst_graph(const std::string &path, const HmmSet &set, uint32_t n_words) {
+  return read_graph(path, set, n_words, [](int64_t, const std::string &) {});
+}
+
+GraphData read_openfst_graph(const std::string &path, const HmmSet &set, const std::vector<std::string> &words,
+                             const std::string &words_source) {
+  const auto compare = [&](int64_t number, const std::string &symbol) {
+    if (number < 0 || static_cast<uint64_t>(number) >= words.size() || words[static_cast<size_t>(number)] == symbol) return;
+    fail(ASR_INVALID_ARGUMENT,
+         "%s: its own table of symbols says that word %lld is \"%s\", but %s says \"%s\"; give the words.txt of this graph",
+         path.c_str(), static_cast<long long>(number), symbol.c_str(), words_source.c_str(),
+         words[static_cast<size_t>(number)].c_str());
+  };
+  return read_graph(path, set, static_cast<uint32_t>(words.size()), compare);
 }
 
 }  // namespace asr

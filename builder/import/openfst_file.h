@@ -15,4 +15,8 @@ namespace asr {
 // keep their order within a state; arcs of infinite cost are dropped.
 GraphData read_openfst_graph(const std::string &path, const HmmSet &set, uint32_t n_words);
 
+// The words are those of `words_source`. Throws if the file has a table of output symbols that gives a number another word.
+GraphData read_openfst_graph(const std::string &path, const HmmSet &set, const std::vector<std::string> &words,
+                             const std::string &words_source);
+
 }  // namespace asr

@@ -12,6 +12,7 @@
 #include "builder/import/sphinx_mdef.h"
 #include "builder/import/sphinx_s3.h"
 #include "builder/import/sphinx_sendump.h"
+#include "builder/import/sums.h"
 #include "builder/text/text_file.h"
 #include "core/base/error.h"
 
@@ -174,6 +175,16 @@ void apply_feature_transform(const SphinxOptions &options, FeatParams &params) {
   FrontEnd &f = params.front_end;
   if (transform.n_cols != f.n_dims()) {
     fail(ASR_BAD_FILE, "%s: is for %u dimensions, but feat.params describes %u", path.c_str(), transform.n_cols, f.n_dims());
+  }
+  if (params.lda_dims > 0 && params.lda_dims < transform.n_rows) {  // as PocketSphinx: the first rows count
+    transform.n_rows = params.lda_dims;
+    transform.values.resize(size_t{transform.n_rows} * transform.n_cols);
+  }
+  const uint32_t dependent = first_dependent_row(transform.values, transform.n_rows, transform.n_cols, transform.n_cols);
+  if (dependent < transform.n_rows) {
+    fail(ASR_BAD_FILE,
+         "%s: row %u is zero, or a combination of the rows before it (the matrix is singular); give the model's own",
+         path.c_str(), dependent);
   }
   f.transform_rows = transform.n_rows;
   f.transform_cols = transform.n_cols;

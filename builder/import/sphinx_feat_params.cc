@@ -260,10 +260,11 @@ FeatParams parse_feat_params(const std::string &text, const std::string &source,
   params.variance_floor = pairs.number("varfloor", 1e-4, 1e-30, 1);
   params.weight_floor = pairs.number("mixwfloor", 1e-7, 1e-30, 1);
   params.transition_floor = pairs.number("tmatfloor", 1e-4, 1e-30, 1);
+  params.lda_dims = pairs.count("ldadim", 0, 0, kMostDims);
   if (pairs.yes("dither", false)) {
     params.notes.push_back(source + " asks for dither; it is left out, so that results can be repeated");
   }
-  for (const char *irrelevant : {"model", "topn", "logbase", "remove_silence", "warp_type", "seed", "input_endian"}) {
+  for (const char *irrelevant : {"model", "topn", "logbase", "remove_silence", "warp_type", "seed", "input_endian", "lda"}) {
     pairs.text(irrelevant, "");
   }
   for (const std::string &name : pairs.unused()) params.notes.push_back(source + ": -" + name + " is not used");

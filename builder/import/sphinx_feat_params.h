@@ -15,6 +15,7 @@ struct FeatParams {
   FrontEnd front_end;
   std::vector<std::vector<uint32_t>> streams;  // dimensions of each feature stream
   double variance_floor = 1e-4, weight_floor = 1e-7, transition_floor = 1e-4;
+  uint32_t lda_dims = 0;           // rows of the feature transform that are used; 0: all
   std::vector<std::string> notes;  // assumptions and omissions, for the user
 };
 

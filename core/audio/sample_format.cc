@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/audio/sample_format.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/audio/g711.h"
+#include "core/base/error.h"
 
 namespace asr {
 namespace {
@@ -46,6 +49,23 @@ bool all_finite(const float *values, size_t n) {
     if (!std::isfinite(values[i])) return false;
   }
   return true;
+}
+
+std::string fault_of_rows(const float *rows, size_t n, size_t row_length, bool are_loglikes, uint64_t first_frame) {
+  if (all_finite(rows, n * row_length)) return "";
+  for (size_t row = 0; row < n; ++row) {
+    const float *const begin = rows + row * row_length, *const end = begin + row_length;
+    const auto frame = static_cast<unsigned long long>(first_frame + row);
+    const auto is_closed = [](float value) { return value == -std::numeric_limits<float>::infinity(); };
+    const auto is_usable = [&](float value) { return std::isfinite(value) || (are_loglikes && is_closed(value)); };
+    if (const float *const bad = std::find_if_not(begin, end, is_usable); bad != end) {
+      return format("frame %llu: value %td is %s", frame, bad - begin, std::isnan(*bad) ? "not a number" : "infinite");
+    }
+    if (row_length > 0 && std::all_of(begin, end, is_closed)) {
+      return format("frame %llu: all log-likelihoods are -inf; some state must be possible in every frame", frame);
+    }
+  }
+  return "";
 }
 
 void to_mono(const SampleFormat &format, const void *samples, size_t n, float *mono) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace asr {
 
@@ -23,6 +24,11 @@ struct SampleFormat {
 
 // Returns true if values[0..n) contains no NaN and no infinity.
 bool all_finite(const float *values, size_t n);
+
+// Returns what is wrong with rows[n][row_length], such as "frame 7 has only -inf: ..."; empty if nothing is. Features must be
+// finite. A log-likelihood may also be -inf, which closes its state in that frame, if the frame has others. The first row is
+// frame `first_frame`.
+std::string fault_of_rows(const float *rows, size_t n, size_t row_length, bool are_loglikes, uint64_t first_frame);
 
 // Converts samples[n][n_channels] to mono[n].
 void to_mono(const SampleFormat &format, const void *samples, size_t n, float *mono);

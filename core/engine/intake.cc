@@ -64,9 +64,7 @@ void Intake::feed_pieces(const void *samples, size_t n, bool may_wait, const cha
     fail(ASR_INVALID_ARGUMENT, "%s: n is %zu; the most of one call is %zu", call, n,
          static_cast<size_t>(kMostFeedBytes / (unit * value_bytes)));
   }
-  if (options_.has_floats() && !all_finite(static_cast<const float *>(samples), n * unit)) {
-    fail(ASR_BAD_AUDIO, "%s: a value is infinite or not a number; nothing of this call was taken", call);
-  }
+  check_finite(samples, n, unit, call);
   const size_t piece = std::max<size_t>(1, kPieceValues / unit);
   std::vector<float> values;
   for (size_t done = 0; done < n; done += piece) {
@@ -75,6 +73,22 @@ void Intake::feed_pieces(const void *samples, size_t n, bool may_wait, const cha
     append(static_cast<const char *>(samples) + done * unit * value_bytes, n_piece, &values);
     push(values, may_wait, call);
   }
+}
+
+void Intake::check_finite(const void *samples, size_t n, size_t unit, const char *call) {
+  if (!options_.has_floats()) return;
+  const float *const values = static_cast<const float *>(samples);
+  if (options_.is_audio()) {
+    if (all_finite(values, n * unit)) return;
+    fail(ASR_BAD_AUDIO, "%s: a value is infinite or not a number; nothing of this call was taken", call);
+  }
+  uint64_t first_row;
+  {
+    const std::lock_guard lock(mutex_);
+    first_row = n_values_ / unit;
+  }
+  const std::string fault = fault_of_rows(values, n, unit, options_.input == ASR_INPUT_LOGLIKES, first_row);
+  if (!fault.empty()) fail(ASR_BAD_AUDIO, "%s: %s; nothing of this call was taken", call, fault.c_str());
 }
 
 void Intake::append(const void *samples, size_t n, std::vector<float> *values) {

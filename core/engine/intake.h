@@ -43,6 +43,7 @@ class Intake {
 
  private:
   void feed_pieces(const void *samples, size_t n, bool may_wait, const char *call);
+  void check_finite(const void *samples, size_t n, size_t unit, const char *call);
   void append(const void *samples, size_t n, std::vector<float> *values);
   void push(const std::vector<float> &values, bool may_wait, const char *call);
   void check_open(const char *call) const;  // requires mutex_

@@ -26,7 +26,9 @@ class KaldiLatticeReader {
   KaldiLatticeReader(std::string bytes, const std::string &source);  // of a file read before; `source` names it in errors
   ~KaldiLatticeReader();
 
-  bool next(std::string *key, CompactLattice *lattice);  // false at the end
+  // Returns false at the end. After an error it goes on with the next entry, or returns false if damage hides where that
+  // begins: that of a binary entry does, while an entry in text ends at an empty line.
+  bool next(std::string *key, CompactLattice *lattice);
 
  private:
   class Source;

@@ -36,17 +36,21 @@ class KaldiLatticeReader::Source {
   Source(std::string bytes, const std::string &path) : path_(path), bytes_(std::move(bytes)) {}
 
   bool next(std::string *key, CompactLattice *lattice) {
+    if (at_ == kEnded) return false;
     const size_t begin = bytes_.find_first_not_of(kBlanks, at_);
     if (begin == std::string::npos) return false;
     is_first_ = at_ == 0;
     const size_t end = bytes_.find_first_of(kBlanks, begin);
-    if (end == std::string::npos) fail_here("ends within the key of an entry; the file is damaged or truncated");
+    if (end == std::string::npos) {
+      at_ = begin;
+      fail_last("ends within the key of an entry; the file is damaged or truncated");
+    }
     *key = bytes_.substr(begin, end - begin);
     at_ = end;
     lattice_ = {};
     const size_t line_end = bytes_.find_first_not_of(kBlanksInLine, at_);
     binary_ = line_end != std::string::npos && bytes_[line_end] != '\n';
-    const bool has_paths = binary_ ? read_binary() : read_text();
+    const bool has_paths = read();
     try {
       *lattice = has_paths ? lattice_.sorted() : CompactLattice{};
     } catch (const Error &error) {
@@ -62,6 +66,36 @@ class KaldiLatticeReader::Source {
   bool binary_ = true;
   bool is_first_ = true;  // true: this is the first entry
   UnorderedLattice lattice_;
+
+  static constexpr size_t kEnded = SIZE_MAX;  // nothing can be read behind the damage
+
+  bool read() {
+    try {
+      return binary_ ? read_binary() : read_text();
+    } catch (const Error &) {
+      binary_ ? void(at_ = kEnded) : skip_text();
+      throw;
+    }
+  }
+
+  // Moves to the end of a text entry: an empty line.
+  void skip_text() {
+    for (bool is_empty = false; !is_empty && at_ < bytes_.size();) {
+      const size_t end = std::min(bytes_.find('\n', at_), bytes_.size());
+      is_empty = fields_of(std::string_view(bytes_).substr(at_, end - at_)).empty();
+      at_ = end + 1;
+    }
+    at_ = std::min(at_, bytes_.size());
+  }
+
+  [[noreturn]] void fail_last(const char *what) {
+    try {
+      fail_here(what);
+    } catch (const Error &) {
+      at_ = kEnded;
+      throw;
+    }
+  }
 
   [[noreturn]] void fail_here(const char *what) const {
     if (binary_) fail(ASR_BAD_FILE, "%s: byte %zu: %s", path_.c_str(), at_, what);

@@ -251,6 +251,28 @@ TEST(Misuse, LowRatesAreInTheLog) {
   EXPECT_EQ(warnings[0].rfind("asr_open: audio of 8000 samples a second on a model for 16000", 0), 0u) << warnings[0];
 }
 
+// -inf closes a state of one frame; other values, and frames in which nothing is possible, are refused with their place.
+TEST(Misuse, LogLikelihoodsThatAreNotFinite) {
+  const EnginePointer engine = load_engine();
+  asr_engine_info info{};
+  info.size = sizeof(info);
+  ASSERT_OK(asr_engine_get_info(engine.get(), &info));
+  asr_stream_config config = default_stream();
+  config.input = ASR_INPUT_LOGLIKES;
+  const StreamPointer stream = open_stream(engine.get(), config);
+  std::vector<float> rows(5 * info.n_states, -INFINITY);
+  for (size_t t = 0; t < 5; ++t) rows[t * info.n_states + t % info.n_states] = -1;
+  EXPECT_OK(asr_feed(stream.get(), rows.data(), 5));
+  std::vector<float> bad = rows;
+  std::fill_n(bad.begin() + 2 * info.n_states, info.n_states, -INFINITY);
+  EXPECT_REFUSED(asr_feed(stream.get(), bad.data(), 5), ASR_BAD_AUDIO, "frame 7: all log-likelihoods are -inf");
+  for (const float value : {INFINITY, NAN}) {
+    bad = rows;
+    bad[3 * info.n_states + 1] = value;
+    EXPECT_REFUSED(asr_feed(stream.get(), bad.data(), 5), ASR_BAD_AUDIO, "frame 8: value 1 is ");
+  }
+}
+
 TEST(Misuse, SamplesThatAreNotFinite) {
   const EnginePointer engine = load_engine();
   asr_stream_config config = default_stream();

@@ -198,6 +198,107 @@ TEST(RecognizeCommand, AnIdNamesOneRecording) {
   }
 }
 
+// Writes a text file into the bundle's folder.
+std::string text_file(const std::string &name, const std::string &text) {
+  const std::string path = tone_bundle() + "/" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(RecognizeCommand, EveryLineOfAListIsTried) {
+  const std::string mid = tone_recording("mid"), low = tone_recording("low low"), blank = tone_bundle() + "/with a blank.raw";
+  std::filesystem::copy_file(mid, blank, std::filesystem::copy_options::overwrite_existing);
+  const std::string list =
+      text_file("tried.list", mid + " a\n# comment\nsox x -t wav - |\n/no/such.wav c\n\"" + blank + "\" d\n" + blank + "\te\n" +
+                                  blank + "\n" + low + " one two\n" + low + "\n");
+  const Outcome outcome = recognize_command("--list " + list);
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+  for (const char *line : {"a\tmid\n", "d\tmid\n", "e\tmid\n", "with a blank\tmid\n", "low_low\tlow low\n"}) {
+    EXPECT_TRUE(has(outcome, line)) << line << outcome.output;
+  }
+  EXPECT_TRUE(has(outcome, "senone: " + list + ":3: sox: is a command (a pipe); commands are not run")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "senone: " + list + ":4: c: /no/such.wav: No such file")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "senone: " + list + ":8: " + low + " one two: is not \"path [id]\"")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "\n8 utterances, ")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "senone: 3 of 8 utterances failed")) << outcome.output;
+}
+
+// Kaldi's list of recordings, by its name, by "scp:" and by its lines.
+TEST(RecognizeCommand, WavScpIsAList) {
+  const std::string mid = tone_recording("mid"), blank = tone_bundle() + "/with a blank.raw";
+  std::filesystem::copy_file(mid, blank, std::filesystem::copy_options::overwrite_existing);
+  const std::string lines = "u1 " + mid + "\nu2 " + blank + "\nu3 flac -dc x.flac |\nu4 /no/such.wav\n";
+  for (const std::string &list :
+       {text_file("wav.scp", lines), "scp:" + text_file("wav_list", lines), text_file("wav_list", lines)}) {
+    const Outcome outcome = recognize_command("--list " + list);
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+    EXPECT_TRUE(has(outcome, "u1\tmid\nu2\tmid\n")) << outcome.output;
+    EXPECT_TRUE(has(outcome, ":3: u3: is a command (a pipe)")) << outcome.output;
+    EXPECT_TRUE(has(outcome, ":4: u4: /no/such.wav: No such file")) << outcome.output;
+    EXPECT_TRUE(has(outcome, "2 of 4 utterances failed")) << outcome.output;
+  }
+  const Outcome twice =
+      recognize_command("--list " + text_file("twice.scp", "u1 " + mid + "\nu2 " + mid + "\nu1 " + blank + "\n"));
+  EXPECT_EQ(twice.exit_code, 1);
+  EXPECT_TRUE(has(twice, "twice.scp: lines 1 and 3 both have the id \"u1\"")) << twice.output;
+  EXPECT_FALSE(has(twice, "u2\tmid")) << twice.output;
+}
+
+// Entries of archives and of lists of them. Log-likelihoods of -inf close their states.
+TEST(RecognizeCommand, EveryEntryOfAnArchiveIsTried) {
+  const float closed = -INFINITY;
+  std::vector<std::vector<float>> rows, dead, not_numbers;
+  for (const size_t state : {0, 2, 0}) {
+    for (int t = 0; t < 20; ++t) {
+      rows.emplace_back(4, closed);
+      rows.back()[state] = -1;
+    }
+  }
+  (dead = rows)[7].assign(4, closed);
+  (not_numbers = rows)[9][1] = NAN;
+  const std::string ark = archive("tried.ark", {{"a", rows}, {"b", dead}, {"a", rows}, {"c", not_numbers}, {"d", rows}});
+  const std::string path = ark.substr(4);
+  const Outcome outcome = recognize_command("--loglikes " + ark);
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+  EXPECT_TRUE(has(outcome, "a\tmid\n")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "d\tmid\n")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "senone: b: frame 7: all log-likelihoods are -inf")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "entry 3: has the id \"a\", and so has " + path + ", entry 1")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "senone: c: frame 9: value 1 is not a number")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "senone: 3 of 5 utterances failed")) << outcome.output;
+  std::ostringstream bytes;
+  bytes << std::ifstream(path).rdbuf();
+  const std::string text = bytes.str(), at = path + ":" + std::to_string(text.find("  [") + 1);
+  const std::string scp = text_file("tried.scp", "k0 " + at + "\nk1 " + at + "[0:61]\nk2 copy x |\nk3 " + at +
+                                                     "[0:19,0:3]\nk4 " + path + "\nk5 " + at + "[0:9,0:2]\nk6 " + at + "\n");
+  const Outcome list = recognize_command("--loglikes scp:" + scp);
+  EXPECT_EQ(list.exit_code, 1) << list.output;
+  for (const char *line : {"k0\tmid\n", "k1\tmid\n", "k6\tmid\n", ":2: k1: rows 0 to 61 are asked for, but there are 60",
+                           ":3: k2: is a command (a pipe)", ":5: k4: ", ":6: k5: rows have 3 log-likelihoods", "7 utterances, ",
+                           "3 of 7 utterances failed"}) {
+    EXPECT_TRUE(has(list, line)) << line << list.output;
+  }
+  const Outcome twice =
+      recognize_command("--loglikes scp:" + text_file("twice.scp", "a " + at + "\nb " + at + "\na " + at + "\n"));
+  EXPECT_EQ(twice.exit_code, 1);
+  EXPECT_TRUE(has(twice, "twice.scp: lines 1 and 3 both have the id \"a\"")) << twice.output;
+  EXPECT_FALSE(has(twice, "b\tmid")) << twice.output;
+}
+
+// Results that are written by their ids need ids of their own.
+TEST(RecognizeCommand, RecordingsOfOneNameInTwoFolders) {
+  const std::string mid = tone_recording("mid"), folder = tone_bundle() + "/other";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(mid, folder + "/mid.raw", std::filesystem::copy_options::overwrite_existing);
+  const std::string both = mid + " " + folder + "/mid.raw";
+  EXPECT_EQ(recognize_command(both).exit_code, 0);
+  for (const std::string &option : {"--hyp " + folder + "/hyp", "--lattice " + folder + "/lat", std::string("--ctm")}) {
+    const Outcome outcome = recognize_command(option + " " + both);
+    EXPECT_EQ(outcome.exit_code, 1) << option;
+    EXPECT_TRUE(has(outcome, folder + "/mid.raw: has the id \"mid\", and so has " + mid)) << outcome.output;
+  }
+}
+
 TEST(RecognizeCommand, BadRecordingsAreNamedAndOthersGoOn) {
   const std::string good = tone_recording("high");
   const std::string text = tone_bundle() + "/text.wav";
@@ -464,14 +565,14 @@ TEST(RecognizeCommand, OptionsWithoutEffectOnTheseFiles) {
   EXPECT_FALSE(has(recognize_command("--raw-rate 8000 - <" + wave), warning));
 
   const Outcome input = recognize_command("--reject - <" + tone_recording("high"));  // "-" is no threshold
-  EXPECT_TRUE(has(input, "reject_threshold is set, but ")) << input.output;
+  EXPECT_TRUE(has(input, "--reject is set, but ")) << input.output;
 }
 
 // The model has one Gaussian for each state.
 TEST(RecognizeCommand, SelectionWithoutEffect) {
   for (const char *const selection : {"25%", "3"}) {
     const Outcome outcome = recognize_command(std::string("--selection ") + selection + " " + tone_recording("high"));
-    EXPECT_TRUE(has(outcome, "senone: warning: " + tone_bundle() + ": asr_engine_config.")) << outcome.output;
+    EXPECT_TRUE(has(outcome, "senone: warning: " + tone_bundle() + ": --selection ")) << outcome.output;
     EXPECT_TRUE(has(outcome, "has no effect, as ") && has(outcome, "high\n")) << outcome.output;
   }
   for (const char *const selection : {"0", "0.5", "65537", "x", "0%", "100%", "1e-60%", "25%%"}) {

@@ -101,6 +101,27 @@ class Inputs(BatchTest):
         self.assertEqual(len(self.records()), 1)
         self.assertIn("named more than once", done.stderr)
 
+    def test_lists_of_kaldi_and_paths_with_blanks(self) -> None:
+        blank = self.folder / "with a blank.raw"
+        shutil.copy(RECORDING, blank)
+        lines = f"u1 {RECORDING}\nu2 {blank}\nu3 flac -dc x.flac |\nu4 /no/such.wav\n"
+        (self.folder / "wav.scp").write_text(lines)
+        (self.folder / "scp.txt").write_text(lines)
+        (self.folder / "own.txt").write_text(f'"{blank}" u1\n{blank}\tu2\nsox x |\n/no/such.wav u4\n{blank}\n')
+        for name, ids in (
+            ("wav.scp", ["u1", "u2", "u3", "u4"]),
+            ("scp.txt", ["u1", "u2", "u3", "u4"]),
+            ("own.txt", ["u1", "u2", "sox", "u4", str(blank)]),
+        ):
+            with self.subTest(name):
+                out = self.folder / f"{name}.jsonl"
+                self.run_batch("--device", "cpu", "--out", out, self.folder / name, status=1)
+                records = {record["id"]: record for record in map(json.loads, out.read_text().splitlines())}
+                self.assertEqual(sorted(records), sorted(ids))
+                for number, record_id in enumerate(ids):
+                    self.assertEqual("error" in records[record_id], number in (2, 3), records[record_id])
+                self.assertIn("is a command (a pipe)", records[ids[2]]["error"])
+
     def test_inputs_that_make_no_sense(self) -> None:
         (self.folder / "twice.txt").write_text(f"{RECORDING} x\n{TONES / 'low.raw'} x\n")
         (self.folder / "many.txt").write_text("a b c\n")

@@ -70,13 +70,17 @@ class Definition {
       }
       const std::string before = words_;
       words_ += grammar_.words[arc.word] + " ";
-      for (uint32_t pronunciation : lexicon_.pronunciations_of.at(grammar_.words[arc.word])) {
+      const std::string &word = grammar_.words[arc.word];
+      const std::vector<uint32_t> &pronunciations = lexicon_.pronunciations_of.at(word);
+      for (size_t variant = 0; variant < pronunciations.size(); ++variant) {
+        const uint32_t pronunciation = pronunciations[variant];
+        const double spoken_cost = lexicon_.costs_of.count(word) > 0 ? double{lexicon_.costs_of.at(word)[variant]} : 0;
         const std::vector<uint32_t> &spelling = lexicon_.pronunciations[pronunciation];
         for (size_t i = 0; i < spelling.size(); ++i) {
           const bool first = i == 0, last = i + 1 == spelling.size();
           phones_.push_back({spelling[i], uint8_t(first && last ? 3 : first ? 1 : last ? 2 : 0)});
         }
-        between_words(arc.next, cost + arc.cost);
+        between_words(arc.next, cost + arc.cost + spoken_cost);
         phones_.resize(phones_.size() - spelling.size());
       }
       words_ = before;

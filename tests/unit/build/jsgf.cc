@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <sstream>
 
 #include "core/base/error.h"
+#include "tests/unit/scratch.h"
 
 namespace asr {
 namespace {
@@ -135,7 +137,7 @@ TEST(Jsgf, ErrorsNameTheLine) {
   expect("public <r> = /1e39/ a | /1/ b;", "line 3", "not a weight");
   expect("public <r> = /nan/ a | /1/ b;", "line 3", "not a weight");
   expect("public <r> = /1/ a | b;", "line 3", "all alternatives have weights or none");
-  expect("import <other.x>;", "line 3", "imports are not supported");
+  expect("import <other.x>; public <r> = <x>;", "line 3", "a grammar in memory cannot import others");
   expect("public <r> = a; <r> = b;", "line 3", "defined twice");
   expect("public <r> = {tag a;", "line 3", "does not end");
   expect("", "line 3", "no rule");
@@ -154,6 +156,81 @@ TEST(Jsgf, EveryTruncationIsHandled) {
     } catch (const Error &) {
     }
   }
+}
+
+TEST(Jsgf, WeightsAreFloatingPointLiteralsOfJava) {
+  for (const char *weights : {"/8/ /2/", "/8f/ /2F/", "/ 8.0d / / 2.D /", "/.8/ /.2/", "/8e0/ /20e-1f/"}) {
+    const std::string text = weights;
+    const size_t middle = text.find("/ /") == 0 ? text.find("/ /", 1) : text.rfind("/ /");
+    const Grammar grammar =
+        grammar_of("public <a> = " + text.substr(0, middle + 1) + " x | " + text.substr(middle + 2) + " y;");
+    expect_sentences(grammar, {{"x", 0.8}, {"y", 0.2}});
+  }
+  EXPECT_NE(message("public <a> = /8ff/ x | /2/ y;").find("/8ff/ is not a weight"), std::string::npos);
+  EXPECT_NE(message("public <a> = /f/ x | /2/ y;").find("/f/ is not a weight"), std::string::npos);
+}
+
+TEST(Jsgf, OwnRulesHaveFullNames) {
+  const std::string rules = "public <a> = <com.acme.g.b> <g.c> <b>; <b> = x; <c> = y;";
+  const Grammar grammar = rules_grammar(parse_jsgf("#JSGF V1.0;\ngrammar com.acme.g;\n" + rules, "g.jsgf", LetterCase::kAsIs),
+                                        "", kAnyWord, "g.jsgf");
+  expect_sentences(grammar, {{"x y x", 1}});
+}
+
+class JsgfImports : public ::testing::Test {
+ protected:
+  test::Scratch scratch_;
+
+  void write(const std::string &name, const std::string &grammar, const std::string &rules) {
+    std::filesystem::create_directories(std::filesystem::path(scratch_ / name).parent_path());
+    test::spill(scratch_ / name, "#JSGF V1.0;\ngrammar " + grammar + ";\n" + rules);
+  }
+  Grammar read(const std::string &rules) {
+    write("main.gram", "com.acme.main", rules);
+    return rules_grammar(read_jsgf(scratch_ / "main.gram", LetterCase::kAsIs), "", kAnyWord, "main.gram");
+  }
+  std::string refusal(const std::string &rules) {
+    return test::outcome_of([&] { read(rules); }).message;
+  }
+};
+
+// All places of an imported file, and all names of its rule.
+TEST_F(JsgfImports, RulesOfFilesBeside) {
+  for (const char *file : {"com/acme/polite.gram", "com.acme.polite.gram", "polite.gram", "polite.jsgf"}) {
+    write(file, "com.acme.polite", "public <start> = <inner> | kindly; <inner> = please; <hidden> = x;");
+    for (const char *import : {"com.acme.polite.start", "com.acme.polite.*"}) {
+      for (const char *name : {"start", "polite.start", "com.acme.polite.start"}) {
+        const Grammar grammar = read("import <" + std::string(import) + ">;\npublic <a> = <" + name + "> go;");
+        expect_sentences(grammar, {{"please go", 0.5}, {"kindly go", 0.5}});
+      }
+    }
+    expect_sentences(read("public <a> = <com.acme.polite.start>;"), {{"please", 0.5}, {"kindly", 0.5}});
+    expect_sentences(read("import <com.acme.polite.*>; public <a> = <start>; <start> = own;"), {{"own", 1}});
+    std::filesystem::remove(scratch_ / file);
+  }
+}
+
+TEST_F(JsgfImports, GrammarsMayImportEachOther) {
+  write("two.gram", "two", "import <com.acme.main.go>; import <three.*>; public <b> = <go> <c>;");
+  write("three.gram", "three", "import <two.b>; public <c> = z;");
+  expect_sentences(read("import <two.b>; public <a> = <b>; public <go> = go;"), {{"go z", 0.5}, {"go", 0.5}});
+}
+
+TEST_F(JsgfImports, WhatCannotBeImported) {
+  write("polite.gram", "polite", "public <start> = x; <hidden> = y;");
+  write("impolite.gram", "impolite", "public <start> = z;");
+  EXPECT_NE(
+      refusal("import <no.such.rule>; public <a> = <rule>;").find("line 3, column 8: there is no file of the grammar no.such"),
+      std::string::npos);
+  EXPECT_NE(refusal("import <polite.hidden>; public <a> = x;").find("is not public"), std::string::npos);
+  EXPECT_NE(refusal("import <polite.other>; public <a> = x;").find("has no rule <other>"), std::string::npos);
+  EXPECT_NE(refusal("import <polite.*>; import <impolite.*>; public <a> = <start>;").find("several imported grammars"),
+            std::string::npos);
+  EXPECT_NE(refusal("import <start>; public <a> = x;").find("names a grammar and a rule"), std::string::npos);
+  EXPECT_NE(refusal("import <..polite.start>; public <a> = x;").find("there is no file"), std::string::npos);
+  EXPECT_NE(refusal("public <a> = <start>;").find("the rule <start> is not defined"), std::string::npos);
+  EXPECT_NE(message("import <polite.start>; public <a> = <start>;").find("a grammar in memory cannot import"),
+            std::string::npos);
 }
 
 }  // namespace

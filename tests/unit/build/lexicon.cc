@@ -63,6 +63,80 @@ TEST(Lexicon, CommentsAtTheEndsOfLines) {
             std::string::npos);
 }
 
+// Every form of every line: the same words and phones, and the probabilities as costs.
+TEST(Lexicon, ProbabilitiesInEveryForm) {
+  const HmmSet set = phones({"A", "B", "1"});
+  struct Form {
+    const char *columns;
+    double probability;
+  };
+  const std::vector<Form> forms = {{"", 1},
+                                   {"0.25", 0.25},
+                                   {"1.0", 1},
+                                   {"5.0e-1", 0.5},
+                                   {"0.99 0.17 1.0 1.02", 0.99},
+                                   {"0.5 0.25 1.5 0.8", 0.5},
+                                   {"[a] 0.25", 0.25},
+                                   {"[a]", 1},
+                                   {"[]", 1}};
+  for (const Form &first : forms) {
+    for (const Form &second : forms) {
+      const auto line = [](const Form &form, const char *rest) { return std::string("a ") + form.columns + rest; };
+      size_t n_left_out = 0;
+      const Lexicon lexicon = parse_sphinx_lexicon(line(first, " A B\n") + line(second, "\tB # x\n"), "d", set, &n_left_out);
+      EXPECT_EQ(n_left_out, 0u);
+      EXPECT_EQ(lexicon.pronunciations, (std::vector<std::vector<uint32_t>>{{0, 1}, {1}}));
+      std::vector<float> costs(2, 0);
+      if (lexicon.costs_of.count("a") > 0) costs = lexicon.costs_of.at("a");
+      costs.resize(2, 0);
+      EXPECT_NEAR(costs[0], -std::log(first.probability), 1e-6) << first.columns;
+      EXPECT_NEAR(costs[1], -std::log(second.probability), 1e-6) << second.columns;
+    }
+  }
+}
+
+TEST(Lexicon, NumbersThatArePhonesAreNoProbabilities) {
+  size_t n_left_out = 0;
+  const HmmSet set = phones({"A", "1", "0.5"});
+  const Lexicon lexicon = parse_sphinx_lexicon("a 1 A\nb 0.5 A\n", "d", set, &n_left_out);
+  EXPECT_EQ(lexicon.pronunciations.size(), 2u);
+  EXPECT_EQ(lexicon.pronunciations[0].size(), 2u);
+  EXPECT_TRUE(lexicon.costs_of.empty());
+  const Lexicon all = parse_sphinx_lexicon("a 1 A\nb 1 A\n", "d", phones({"A"}), &n_left_out);  // whole numbers on each line
+  EXPECT_EQ(all.pronunciations, (std::vector<std::vector<uint32_t>>{{0}}));
+}
+
+TEST(Lexicon, ProbabilitiesThatAreNone) {
+  size_t n_left_out = 0;
+  const HmmSet set = phones({"A"});
+  const auto says = [&](const std::string &text, const std::string &part) {
+    const std::string said = message([&] { parse_sphinx_lexicon(text, "d", set, &n_left_out); });
+    EXPECT_NE(said.find(part), std::string::npos) << said;
+  };
+  says("a 0.5 A\nb 0.0 A\n", "d: line 2: 'b' has the probability 0.0; it must be above 0");
+  says("a 1.5 A\n", "line 1: 'a' has the probability 1.5");
+  says("a -0.5 A\n", "'a' has the probability -0.5");
+  says("a 0.5 0.5 A\n", "'a' has 2 numbers before its phones");
+  says("a 0.5\n", "'a' has no phones");
+}
+
+// Of a pronunciation that is there twice the likelier one counts, in one dictionary and in merged ones.
+TEST(Lexicon, CostsOfMergedAndRestrictedLexicons) {
+  size_t n = 0;
+  const HmmSet set = phones({"A", "B", "C"});
+  const Lexicon first = parse_sphinx_lexicon("a 0.5 A\na 0.25 B\nb 0.5 A\n", "d", set, &n);
+  const Lexicon second = parse_sphinx_lexicon("a 0.75 B\na 0.125 C\nc A\n", "d", set, &n);
+  const auto cost = [](double p) { return static_cast<float>(-std::log(p)); };
+  const Lexicon merged = merge(first, second, "both");
+  EXPECT_EQ(merged.costs_of.at("a"), (std::vector<float>{cost(0.5), cost(0.75), cost(0.125)}));
+  EXPECT_EQ(merged.costs_of.at("b"), (std::vector<float>{cost(0.5)}));
+  EXPECT_EQ(merged.costs_of.count("c"), 0u);
+  const Lexicon some = restricted(merged, {"a"});
+  EXPECT_EQ(some.costs_of.at("a"), merged.costs_of.at("a"));
+  EXPECT_EQ(some.costs_of.size(), 1u);
+  EXPECT_EQ(LexiconStack().with(first, "x").with(second, "y").restricted({"a", "b"}).costs_of.at("a"), merged.costs_of.at("a"));
+}
+
 TEST(Lexicon, TellsWhyAWordIsLeftOut) {
   size_t n_left_out = 0;
   const HmmSet set = phones({"A"});

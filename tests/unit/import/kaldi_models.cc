@@ -3,10 +3,14 @@
 // are compared with sums over the file's own values and with log-likelihoods written by Kaldi.
 #include <cmath>
 #include <cstdlib>
+#include <random>
+#include <sstream>
 
 #include "builder/import/kaldi.h"
 #include "builder/import/kaldi_archive.h"
 #include "builder/import/kaldi_model.h"
+#include "builder/import/silence_phones.h"
+#include "builder/import/sums.h"
 #include "core/base/file.h"
 #include "tests/reference/gmm.h"
 #include "tests/unit/import/kaldi_writer.h"
@@ -36,7 +40,7 @@ TEST_P(Forms, TransitionIdsAreNumberedByStatesAndArcs) {
   const Model model = read_model(path_);
   const TransitionModel &t = model.transitions;
   ASSERT_EQ(t.ids.size(), 8u);
-  EXPECT_EQ(t.log_probs[3], -0.25f);
+  EXPECT_EQ(t.log_probs[3], -0.69315f);
   const HmmSet set = make_hmm_set(t, {}, path_);
   ASSERT_EQ(set.transitions.size(), 8u);
   const uint32_t loop_pdf = GetParam().extended ? 2 : 0;
@@ -55,7 +59,7 @@ TEST_P(Forms, TransitionIdsAreNumberedByStatesAndArcs) {
   ASSERT_EQ(topology.n_states, 2u);
   ASSERT_EQ(topology.arcs.size(), 6u);  // three, two and the entry
   EXPECT_EQ(topology.arcs[2].to, 2u);
-  EXPECT_EQ(topology.arcs[2].cost, 3);
+  EXPECT_EQ(topology.arcs[2].cost, 1.38629f);
 }
 
 TEST_P(Forms, GaussiansHaveTheMeansOfTheFile) {
@@ -77,6 +81,85 @@ TEST_P(Forms, GaussiansHaveTheMeansOfTheFile) {
 TEST_P(Forms, NoDamageCrashes) {
   const size_t refused = test::count_refused_damages(path_, [&] { make_hmm_set(read_model(path_).transitions, {}, path_); });
   EXPECT_GT(refused, test::slurp(path_).size());  // at least every truncation, except for blanks at a text's end
+}
+
+// Every number of the rows of probabilities and weights, made larger or smaller.
+TEST(KaldiModel, RowsThatDoNotAddUpAreRefusedWithTheirPlace) {
+  const Scratch scratch;
+  const std::string path = scratch / "final.mdl", text = small_kaldi_model(false, false, false);
+  const auto read = [&](const std::string &model) {
+    test::spill(path, model);
+    read_model(path);
+  };
+  read(text);
+  size_t n = 0;
+  for (const char *token : {"<LogProbs>", "<WEIGHTS>"}) {
+    for (size_t at = text.find(token); at != std::string::npos; at = text.find(token, at + 1)) {
+      const size_t open = text.find('[', at), close = text.find(']', at);
+      std::istringstream numbers(text.substr(open + 1, close - open - 1));
+      std::vector<std::string> words;
+      for (std::string word; numbers >> word;) words.push_back(word);
+      for (size_t i = std::string(token) == "<LogProbs>" ? 1 : 0; i < words.size(); ++i) {
+        std::string changed = text.substr(0, open + 1) + " ";
+        for (size_t k = 0; k < words.size(); ++k)
+          changed += (k == i ? std::to_string(std::stod(words[k]) + 0.2) : words[k]) + " ";
+        const std::string message =
+            std::string(token) == "<WEIGHTS>" ? "the weights of pdf " : "the probabilities of the transitions from ";
+        test::expect_error([&] { read(changed + text.substr(close)); }, ASR_BAD_FILE, message);
+        ++n;
+      }
+    }
+  }
+  EXPECT_EQ(n, 7u + 4u);
+}
+
+TEST(KaldiModel, SilencePhonesAreNamed) {
+  const Scratch scratch;
+  const auto set_of = [](const std::vector<std::string> &names) {
+    HmmSet set;
+    for (const std::string &name : names) set.phones.push_back({name, false, 0});
+    return set;
+  };
+  test::spill(scratch / "silence.csl", "1:3:2\n");
+  test::spill(scratch / "silence.txt", "pau\nsp\n");
+  const std::vector<std::string> symbols = {"<eps>", "pau_B", "sp", "pau_E", "A"};
+  const std::vector<std::string> csl = read_silence_names(scratch / "silence.csl", symbols);
+  EXPECT_EQ(csl, (std::vector<std::string>{"pau_B", "pau_E", "sp"}));
+  EXPECT_EQ(read_silence_names(scratch / "silence.txt", {}), (std::vector<std::string>{"pau", "sp"}));
+  EXPECT_EQ(read_silence_names("sp,A", {}), (std::vector<std::string>{"sp", "A"}));
+  HmmSet set = set_of({"A", "pau", "sp"});
+  EXPECT_EQ(name_silence(&set, csl, "model"), (std::vector<uint32_t>{1, 2}));
+  EXPECT_EQ(set.silence, 1u);
+  EXPECT_TRUE(!set.phones[0].filler && set.phones[1].filler && set.phones[2].filler);
+  HmmSet known = set_of({"sp", "SIL"});
+  name_silence(&known, {"sp", "SIL"}, "model");
+  EXPECT_EQ(known.silence, 1u) << "SIL comes before others";
+  test::expect_error([&] { name_silence(&set, {"pau", "xx"}, "model"); }, ASR_INVALID_ARGUMENT, "model: has no phone 'xx'");
+  test::expect_error([&] { read_silence_names(scratch / "silence.csl", {}); }, ASR_INVALID_ARGUMENT, "phone 1, which no list");
+  test::expect_error([&] { read_silence_names(",", {}); }, ASR_INVALID_ARGUMENT, "--silence: names no phones");
+}
+
+TEST(Sums, RowsThatDependOnOthersAreFound) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  for (uint32_t n_rows = 1; n_rows <= 40; n_rows += 3) {
+    for (uint32_t n_used = n_rows; n_used <= n_rows + 6; n_used += 2) {
+      const uint32_t n_cols = n_used + 1;
+      std::vector<float> matrix(size_t{n_rows} * n_cols);
+      for (float &value : matrix) value = normal(random) * 100;
+      EXPECT_EQ(first_dependent_row(matrix, n_rows, n_cols, n_used), n_rows);
+      const uint32_t row = random() % n_rows;
+      std::vector<float> singular = matrix;
+      for (uint32_t c = 0; c < n_used; ++c) {
+        float sum = 0;
+        for (uint32_t r = 0; r < row; ++r) sum += matrix[size_t{r} * n_cols + c] / 4;
+        singular[size_t{row} * n_cols + c] = sum;
+      }
+      EXPECT_EQ(first_dependent_row(singular, n_rows, n_cols, n_used), row);
+      matrix[size_t{row} * n_cols] = NAN;
+      EXPECT_EQ(first_dependent_row(matrix, n_rows, n_cols, n_used), row);
+    }
+  }
 }
 
 TEST(KaldiModel, PhonesWithAllFourEndingsAreOneInFourPositions) {

@@ -165,11 +165,106 @@ TEST_F(Archives, BadListsAndSpecifiers) {
   };
   test::expect_error([&] { list("one copy-feats ark:x ark:- |\n"); }, ASR_BAD_FILE, "a.scp:1:");
   test::expect_error([&] { list("one cat|\n"); }, ASR_BAD_FILE, "commands are not run");
-  test::expect_error([&] { list("one " + ark_ + ":4[1:2]\n"); }, ASR_BAD_FILE, "row 2 is asked for");
-  test::expect_error([&] { list("one " + ark_ + ":4[2:1]\n"); }, ASR_BAD_FILE, "row range");
+  test::expect_error([&] { list("one " + ark_ + ":4[1:5]\n"); }, ASR_BAD_FILE,
+                     "one: rows 1 to 5 are asked for, but there are 2");
+  test::expect_error([&] { list("one " + ark_ + ":4[2:2]\n"); }, ASR_BAD_FILE,
+                     "one: rows 2 to 2 are asked for, but there are 2");
+  test::expect_error([&] { list("one " + ark_ + ":4[0:1,1:3]\n"); }, ASR_BAD_FILE, "one: columns 1 to 3 are asked for");
+  for (const char *range : {"[2:1]", "[0]", "[0:1,]", "[,0:1]", "[0:1,0:1,0:1]", "[-1:1]", "[a:b]", "[]"}) {
+    test::expect_error([&] { list("one " + ark_ + ":4" + range + "\n"); }, ASR_BAD_FILE,
+                       "a.scp:1: one: has a range other than");
+  }
   test::expect_error([&] { list("one " + ark_ + ":9999\n"); }, ASR_BAD_FILE, "points at byte 9999");
   test::expect_error([&] { list("one /no/such:4\n"); }, ASR_NOT_FOUND, "/no/such");
   test::expect_error([&] { read_archive<float>(ark_); }, ASR_INVALID_ARGUMENT, "write ark:FILE or scp:FILE");
+}
+
+// All ranges of rows and columns of a matrix of 2 x 3, as Kaldi cuts them: rows up to three beyond the end, with a warning.
+TEST_F(Archives, RangesOfRowsAndColumns) {
+  const auto text = [](int first, int last) { return first < 0 ? std::string(":") : format("%d:%d", first, last); };
+  for (int r0 = -1; r0 < 2; ++r0) {
+    for (int r1 = std::max(r0, 0); r1 < (r0 < 0 ? 1 : 5); ++r1) {
+      for (int c0 = -1; c0 < 3; ++c0) {
+        for (int c1 = std::max(c0, 0); c1 < (c0 < 0 ? 1 : 3); ++c1) {
+          const std::string range = "[" + text(r0, r1) + (c0 < 0 && r1 % 2 == 0 ? "" : "," + text(c0, c1)) + "]";
+          test::spill(scp_, "one " + ark_ + ":4" + range + "\n");
+          ArchiveReader reader("scp:" + scp_);
+          std::string key;
+          Matrix<float> matrix;
+          ASSERT_TRUE(reader.next(&key, &matrix)) << range;
+          std::vector<float> expected;
+          for (int r = std::max(r0, 0); r <= (r0 < 0 ? 1 : std::min(r1, 1)); ++r) {
+            for (int c = std::max(c0, 0); c <= (c0 < 0 ? 2 : c1); ++c) expected.push_back(kValues[size_t(3 * r + c)]);
+          }
+          EXPECT_EQ(matrix.values, expected) << range;
+          EXPECT_EQ(reader.warning().empty(), r0 < 0 || r1 < 2) << range << reader.warning();
+          EXPECT_EQ(matrix.values.size(), size_t{matrix.n_rows} * matrix.n_cols);
+        }
+      }
+    }
+  }
+}
+
+// Reads all entries; a bad one becomes "key!".
+std::vector<std::string> tried(const std::string &specifier, std::string *errors) {
+  ArchiveReader reader(specifier);
+  std::vector<std::string> keys;
+  std::string key;
+  Matrix<float> matrix;
+  for (;;) {
+    try {
+      if (!reader.next(&key, &matrix)) return keys;
+      keys.push_back(key);
+    } catch (const Error &error) {
+      keys.push_back(key + "!");
+      *errors += error.what() + std::string("\n");
+    }
+  }
+}
+
+// Each combination of good and bad lines: a bad one costs itself.
+TEST_F(Archives, EveryLineOfAListIsTried) {
+  const std::vector<std::string> bad = {
+      "copy-feats ark:x ark:- |", ark_ + ":9999", "/no/such:4", ark_ + ":4[7:8]", ark_ + ":5", "", ark_};
+  for (size_t mask = 0; mask < size_t{1} << bad.size(); ++mask) {
+    std::string list, errors;
+    std::vector<std::string> expected;
+    for (size_t i = 0; i < bad.size(); ++i) {
+      const bool is_bad = (mask >> i & 1) != 0;
+      const std::string key = "k" + std::to_string(i);
+      list += key + " " + (is_bad ? bad[i] : ark_ + ":4") + "\n";
+      expected.push_back(is_bad ? key + "!" : key);
+    }
+    test::spill(scp_, list);
+    EXPECT_EQ(tried("scp:" + scp_, &errors), expected);
+    for (size_t i = 0; i < bad.size(); ++i) {
+      const std::string named = format("a.scp:%zu: k%zu: ", i + 1, i);
+      EXPECT_EQ(errors.find(named) != std::string::npos, (mask >> i & 1) != 0) << errors;
+    }
+  }
+}
+
+TEST_F(Archives, AFileOfOneMatrixNeedsNoOffsetAndMayHaveBlanks) {
+  const std::string file = scratch_ / "with blanks.mat";
+  test::spill(file, KaldiWriter(true).matrix(2, kValues).bytes());
+  test::spill(scp_, "one " + file + "\ntwo\t" + file + "[1:1]\nthree " + ark_ + "\n");
+  std::string errors;
+  EXPECT_EQ(tried("scp:" + scp_, &errors), (std::vector<std::string>{"one", "two", "three!"}));
+  test::spill(scp_, "two " + ark_ + "\n");
+  const size_t second = 4 + 4 + KaldiWriter(true).matrix(2, kValues).bytes().size();
+  test::expect_error([&] { read_archive<float>("scp:" + scp_); }, ASR_BAD_FILE,
+                     format("is an archive of several entries; this one is %s:%zu", ark_.c_str(), second));
+}
+
+TEST_F(Archives, EntriesOfAnotherKindCostThemselves) {
+  const std::string matrix = KaldiWriter(true).matrix(2, kValues).bytes(), vector = KaldiWriter(true).vector(kValues).bytes();
+  const std::string text = " [\n 1 2\n 3 4 ]\n", bad_text = " [\n 1 2\n 3 x ]\n", open_text = " [\n 1 2\n";
+  std::string errors;
+  test::spill(ark_, "a " + matrix + "b " + vector + "c " + bad_text + "d " + text + "e " + open_text + "f " + text +
+                        "g 1 2 3\nh " + matrix);
+  EXPECT_EQ(tried("ark:" + ark_, &errors), (std::vector<std::string>{"a", "b!", "c!", "d", "e!", "f", "g!", "h"})) << errors;
+  test::spill(ark_, "a " + matrix + "b " + matrix.substr(0, matrix.size() - 1));
+  EXPECT_EQ(tried("ark:" + ark_, &errors), (std::vector<std::string>{"a", "b!"}));
 }
 
 TEST_F(Archives, NoDamageCrashes) {

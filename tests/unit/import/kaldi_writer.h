@@ -147,7 +147,10 @@ inline std::string small_kaldi_model(bool binary, bool extended, bool full) {
     if (extended) w.integer(t[3]);
   }
   w.token(extended ? "</Tuples>" : "</Triples>").token("<LogProbs>");
-  w.vector({0, -0.5f, -1, -0.25f, -2, -3, -0.75f, -0.125f}).token("</LogProbs>").token("</TransitionModel>");
+  // ln of 3/4 and 1/4; 1/2, 1/4 and 1/4; 1/8 and 7/8
+  w.vector({0, -0.28768f, -1.38629f, -0.69315f, -1.38629f, -1.38629f, -2.07944f, -0.13353f})
+      .token("</LogProbs>")
+      .token("</TransitionModel>");
 
   w.token("<DIMENSION>").integer(2).token("<NUMPDFS>").integer(3);
   for (int pdf = 0; pdf < 3; ++pdf) {

@@ -135,6 +135,21 @@ TEST_P(Kinds, ArcsAreSplitIntoEmittingAndEpsilon) {
   EXPECT_EQ(Graph(scratch_ / "graph.bin").packed().pdf_of[2], 2u);
 }
 
+// A table of output symbols in the file is that of the words.
+TEST_P(Kinds, ItsOwnSymbolsAreThoseOfTheWords) {
+  std::string bytes = fst_file(GetParam(), kStates, true);
+  const size_t flags = bytes.find("standard") + 8 + 4;
+  bytes[flags] = static_cast<char>((bytes[flags] & ~1) | 2);  // the table is of the output
+  test::spill(path_, bytes);
+  const auto read = [&](const std::vector<std::string> &words) { read_openfst_graph(path_, small_set(), words, "words.txt"); };
+  read({"<eps>", "a", "b", "c"});
+  test::expect_error(
+      [&] {
+        read({"eps", "a", "b", "c"});
+      },
+      ASR_INVALID_ARGUMENT, "its own table of symbols says that word 0 is \"<eps>\", but words.txt says \"eps\"");
+}
+
 TEST_P(Kinds, LabelsAndStatesThatDoNotExist) {
   const auto read = [&](const Arc &arc) {
     test::spill(path_, fst_file(GetParam(), {{0, {}}, {0, {arc}}}));

@@ -209,6 +209,24 @@ TEST(SphinxModel, AFeatureTransformReducesTheDimensions) {
   EXPECT_EQ(imported.bundle.front_end.n_dims(), 2u);
   EXPECT_EQ(imported.bundle.front_end.transform, transform);
   EXPECT_EQ(imported.acoustic.n_dims, 2u);
+  // -ldadim takes the first rows of a longer matrix; a greater one takes all.
+  std::vector<float> longer = transform;
+  longer.resize(size_t{4} * 39, 0.0f);
+  longer[2 * 39 + 1] = longer[3 * 39 + 2] = 1;
+  spill(scratch / "model/feature_transform", s3_file({1, 4, 39}, longer));
+  spill(scratch / "model/feat.params", "-lda feature_transform\n-ldadim 2\n");
+  EXPECT_EQ(import_sphinx({scratch / "model", "", "", "", 0}).bundle.front_end.transform, transform);
+  spill(scratch / "model/feature_transform", s3_file({1, 2, 39}, transform));
+  spill(scratch / "model/feat.params", "-ldadim 29\n");
+  EXPECT_EQ(import_sphinx({scratch / "model", "", "", "", 0}).bundle.front_end.transform, transform);
+  transform[39 + 5] = 0;
+  transform[39 + 3] = 4;
+  spill(scratch / "model/feature_transform", s3_file({1, 2, 39}, transform));
+  expect_error(
+      [&] {
+        import_sphinx({scratch / "model", "", "", "", 0});
+      },
+      ASR_BAD_FILE, "feature_transform: row 1 is zero, or a combination of the rows before it");
   spill(scratch / "model/feature_transform", s3_file({1, 2, 38}, std::vector<float>(size_t{2} * 38, 1)));
   expect_error([&] { import_sphinx({scratch / "model", "", "", "", 0}); }, ASR_BAD_FILE, "feature_transform: is for 38");
 }

@@ -208,6 +208,10 @@ def _check_readable(path: Path) -> None:
     try:
         status = path.stat()
     except FileNotFoundError:
+        if str(path).rstrip().endswith("|"):
+            raise NotFound(
+                f"{path}: is a command (a pipe); commands are not run, write its output to a file and name that"
+            ) from None
         raise NotFound(f"{path}: does not exist") from None
     except OSError as error:
         raise IoFailure(f"{path}: cannot be read: {error.strerror}") from None

@@ -6,6 +6,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from ._library import lib, text
+from ._terms import in_python
 
 
 class Status(IntEnum):
@@ -142,9 +143,10 @@ _CLASSES: dict[int, type[Error]] = {
 def error_of(status: int, sentence: str) -> Error:
     """Returns the exception for a status; an unknown status of a later library gives an Error that names it."""
     kind = _CLASSES.get(status)
+    sentence = in_python(sentence)
     if kind is not None:
         return kind(sentence)
-    return Error(f"{text(lib.asr_status_text(status))} ({status}): {sentence}")
+    return Error(in_python(f"{text(lib.asr_status_text(status))} ({status}): {sentence}"))
 
 
 def check(status: int) -> None:

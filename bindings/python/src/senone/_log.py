@@ -8,6 +8,7 @@ import ctypes
 import logging
 
 from ._library import LogFunction, lib, text
+from ._terms import in_python
 
 logger = logging.getLogger("senone")
 logger.addHandler(logging.NullHandler())
@@ -18,7 +19,7 @@ _DEBUG = 3
 
 def _receive(level: int, message: bytes, _user_data: int | None) -> None:
     try:
-        logger.log(_LEVELS.get(level, logging.DEBUG), "%s", text(message))
+        logger.log(_LEVELS.get(level, logging.DEBUG), "%s", in_python(text(message)))
     except Exception:  # from a handler; must not cross into the library
         pass
 

@@ -18,7 +18,7 @@ from ._common import Failure, Item, UsageFailure, is_name, printable
 RECORDINGS = frozenset(
     ".wav .raw .flac .ogg .oga .opus .mp3 .sph .nist .aif .aiff .aifc .au .snd .caf .w64 .rf64".split()
 )  # suffixes of files taken from folders
-LISTS = frozenset((".txt", ".lst", ".list"))
+LISTS = frozenset((".txt", ".lst", ".list", ".scp"))
 MANIFESTS = frozenset((".jsonl", ".ndjson"))
 PACKED = frozenset((".gz", ".xz", ".bz2"))  # suffixes of lists and manifests after their own
 PATH_KEYS = ("path", "file", "audio", "audio_filepath")
@@ -112,14 +112,44 @@ def _lines(path: str) -> Iterator[tuple[str, str]]:
 
 
 def _list(path: str) -> Iterator[Named]:
-    """Parses lines `path [id]`; with a tab between them paths may contain blanks. '#' begins a comment line."""
-    for line, place in _lines(path):
-        if line.lstrip().startswith("#"):
+    """Parses lines `path [id]`, or `id path` of Kaldi's wav.scp. A path with blanks stands in double quotes, has a tab behind it
+    or is the whole line; in wav.scp it is the rest of the line. '#' begins a comment line."""
+    lines = [(line.strip(), place) for line, place in _lines(path) if not line.lstrip().startswith("#")]
+    is_scp = path.lower().endswith(".scp") or _looks_like_scp([line for line, _ in lines])
+    for line, place in lines:
+        recording, name = _fields(line, place, is_scp or line.endswith("|"))
+        yield printable(name or recording), recording, place
+
+
+def _fields(line: str, place: str, is_scp: bool) -> tuple[str, str]:
+    """Returns a line's path and id; "": none."""
+    first, *rest = line.split(None, 1)
+    if is_scp:
+        if not rest:
+            raise Failure(f"{place}: is not an id and a path, as wav.scp has them")
+        return rest[0], first
+    if line.startswith('"') and '"' in line[1:]:
+        recording, _, name = line[1:].partition('"')
+        fields = [recording, name.strip()]
+    elif "\t" in line:
+        fields = [field.strip() for field in line.split("\t")]
+    elif rest and not os.path.exists(first) and os.path.exists(line):
+        fields = [line, ""]
+    else:
+        fields = line.split()
+    if len(fields) > 2 or not fields[0]:
+        raise Failure(f"{place}: is not `path [id]`; put a path with blanks in double quotes, or a tab behind it")
+    return fields[0], fields[1] if len(fields) > 1 else ""
+
+
+def _looks_like_scp(lines: Sequence[str]) -> bool:
+    """Returns whether the first line of two words is `id path`: names a file only with the second."""
+    for line in lines:
+        first, *rest = line.split(None, 1)
+        if not rest or line.startswith('"'):
             continue
-        fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
-        if len(fields) > 2 or not fields[0]:
-            raise Failure(f"{place}: is not `path [id]`; put a tab between path and id where names have blanks")
-        yield printable(fields[-1]), fields[0], place
+        return not os.path.exists(first) and not os.path.exists(line) and (line.endswith("|") or os.path.exists(rest[0]))
+    return False
 
 
 def _manifest(path: str) -> Iterator[Named]:
