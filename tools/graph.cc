@@ -204,6 +204,7 @@ void run_graph(const GraphArguments &arguments) {
     if (guessed) add_words(&lexicon, guessed->words(), arguments.g2p);
     GraphOptions options = arguments.options;
     options.filler_phones = filler_phones(bundle, set);
+    options.n_threads = 0;
     graph = build_graph(set, lexicon, grammar, options, report, &sizes);
     n_words = grammar.words.size() - 1;
     progress.update(-1, "writing the graph");
