@@ -42,8 +42,8 @@ class StateHash {
   uint64_t seed_ = 0x51ed;
 };
 
-// Partition is a partition of the states that refine() splits by hashes. A state that is alone in its class has its final class,
-// so a round hashes the others only. Threads share a round; no result depends on how many they are.
+// Partition is a partition of the states that refine() splits by hashes. A state that is alone in its class has its final
+// class, so a round hashes the others only. Threads share a round; no result depends on how many they are.
 class Partition {
  public:
   Partition(const StateGraph &graph, const std::vector<uint32_t> &order, uint32_t n_threads)
@@ -62,7 +62,8 @@ class Partition {
       }
     });
     std::vector<Shard> shards(kShards);
-    run_in_parallel(kShards, [&](size_t i) { number(&shards[i], i); }, threads());
+    run_in_parallel(
+        kShards, [&](size_t i) { number(&shards[i], i); }, threads());
     const uint32_t n_before = n_classes_;
     renumber(&shards);
     for_parts([&](size_t begin, size_t end) {
@@ -81,7 +82,7 @@ class Partition {
 
   uint32_t n_classes() const { return n_classes_; }
   uint32_t n_alone() const { return n_alone_; }                          // classes below are of one state
-  const std::vector<uint32_t> &together() const { return together_; }  // states of the other classes
+  const std::vector<uint32_t> &together() const { return together_; }    // states of the other classes
   std::vector<uint32_t> take_classes() { return std::move(class_of_); }  // [state]; those not in `order` have no meaning
   void free_work() {
     std::vector<uint64_t>().swap(hash_);  // assigning {} would keep the memory
@@ -91,9 +92,9 @@ class Partition {
 
  private:
   static constexpr size_t kShards = 16, kParts = 64, kMany = 65536;  // fewer states are no work for several threads
-  struct Shard {                       // hashes with the same upper bits
-    std::vector<uint32_t> number_of;   // how many states have the hash; then the number of their class
-    uint32_t n_alone = 0;              // hashes that one state has
+  struct Shard {                                                     // hashes with the same upper bits
+    std::vector<uint32_t> number_of;  // how many states have the hash; then the number of their class
+    uint32_t n_alone = 0;             // hashes that one state has
   };
 
   const uint32_t n_threads_;
@@ -109,7 +110,8 @@ class Partition {
   template <typename Call>
   void for_parts(const Call &call) {
     const size_t n = together_.size();
-    run_in_parallel(kParts, [&](size_t part) { call(n * part / kParts, n * (part + 1) / kParts); }, threads());
+    run_in_parallel(
+        kParts, [&](size_t part) { call(n * part / kParts, n * (part + 1) / kParts); }, threads());
   }
 
   void number(Shard *shard, size_t which) {
@@ -122,8 +124,10 @@ class Partition {
         shard->number_of.push_back(0);
       }
       number_[i] = *number;
-      if (++shard->number_of[*number] == 1) ++shard->n_alone;
-      else if (shard->number_of[*number] == 2) --shard->n_alone;
+      if (++shard->number_of[*number] == 1)
+        ++shard->n_alone;
+      else if (shard->number_of[*number] == 2)
+        --shard->n_alone;
     }
   }
 
