@@ -218,6 +218,7 @@ void run_graph(const GraphArguments &arguments) {
     GraphOptions options = arguments.options;
     options.filler_phones = filler_phones(bundle, set);
     options.filler_phones.insert(options.filler_phones.end(), silence.begin(), silence.end());
+    options.n_threads = 0;
     graph = build_graph(set, lexicon, grammar, options, report, &sizes);
     n_words = grammar.words.size() - 1;
     progress.update(-1, "writing the graph");

@@ -12,7 +12,13 @@
 namespace asr {
 namespace {
 
-constexpr size_t kManyArcs = 1000000;  // from this size on, returning freed memory is worth a walk through the heap
+// Returns memory to the system that a step has freed in many small blocks, if there was enough work to be worth the walk.
+void return_memory([[maybe_unused]] size_t n_arcs) {
+#ifdef __GLIBC__
+  constexpr size_t kManyArcs = 1000000;
+  if (n_arcs > kManyArcs) malloc_trim(0);
+#endif
+}
 
 }  // namespace
 
@@ -60,17 +66,16 @@ GraphData build_graph(const HmmSet &set, const ContextTable &contexts, const Lex
     const LexicalGraph lexical = make_lexical_graph(grammar, lexicon, cost_of_none, part(0, 0.2));
     sizes->lexical_states = lexical.n_states();
     sizes->lexical_arcs = lexical.arcs.size();
+    return_memory(lexical.arcs.size());
     expansion = expand_contexts(lexical, set, contexts, fillers, options.scales, part(0.2, 0.6));
   }
   StateGraph &graph = expansion.graph;
   sizes->expanded_states = graph.n_states();
   sizes->expanded_arcs = graph.arcs.size();
-#ifdef __GLIBC__
-  if (graph.arcs.size() > kManyArcs) malloc_trim(0);  // building left many small free blocks
-#endif
+  return_memory(graph.arcs.size());
   progress(0.6, "removing epsilons");
   remove_epsilons(&graph);
-  std::vector<uint32_t> states = minimise(&graph, part(0.6, 0.9));
+  std::vector<uint32_t> states = minimise(&graph, part(0.6, 0.9), kMostMinimisingSteps, options.n_threads);
   progress(0.9, "packing");
   const auto n_words = static_cast<uint32_t>(grammar.words.size());
   return pack(std::move(graph), std::move(states), expansion.transitions, set.n_pdfs, n_words);

@@ -17,6 +17,7 @@ struct GraphOptions {
   double silence_prob = 0.3;            // probability of silence before each word and at the end
   double filler_prob = 1e-4;            // probability of each other filler phone there
   std::vector<uint32_t> filler_phones;  // filler phones other than silence
+  uint32_t n_threads = 1;               // 0: one for each core; the graph does not depend on it
 
   bool operator==(const GraphOptions &other) const {
     return scales == other.scales && silence_prob == other.silence_prob && filler_prob == other.filler_prob &&

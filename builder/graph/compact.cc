@@ -98,31 +98,30 @@ namespace {
 
 constexpr uint32_t kNoTarget = 0xffffffffu;
 
-std::vector<StateArc> arcs_between_classes(const StateGraph &graph, uint32_t state, const std::vector<uint32_t> &class_of,
-                                           bool in_order) {
-  std::vector<StateArc> arcs(graph.first_arc(state), graph.last_arc(state));
-  for (StateArc &arc : arcs) arc.next = class_of[arc.next];
-  if (!in_order) return arcs;
-  std::sort(arcs.begin(), arcs.end(), [](const StateArc &a, const StateArc &b) {
+void find_arcs_between_classes(const StateGraph &graph, uint32_t state, const std::vector<uint32_t> &class_of, bool in_order,
+                               std::vector<StateArc> *arcs) {
+  arcs->assign(graph.first_arc(state), graph.last_arc(state));
+  for (StateArc &arc : *arcs) arc.next = class_of[arc.next];
+  if (!in_order) return;
+  std::sort(arcs->begin(), arcs->end(), [](const StateArc &a, const StateArc &b) {
     if (a.transition_id != b.transition_id) return a.transition_id < b.transition_id;
     if (a.word != b.word) return a.word < b.word;
     return a.next != b.next ? a.next < b.next : a.cost < b.cost;
   });
-  return arcs;
 }
 
 }  // namespace
 
-std::vector<uint32_t> minimise(StateGraph *graph, const BuildProgress &progress, uint64_t most_steps) {
+std::vector<uint32_t> minimise(StateGraph *graph, const BuildProgress &progress, uint64_t most_steps, uint32_t n_threads) {
   const std::vector<uint32_t> order = breadth_first_order(*graph);
-  std::vector<uint32_t> class_of = find_state_classes(*graph, order, progress, most_steps);
+  std::vector<uint32_t> class_of = find_state_classes(*graph, order, progress, most_steps, n_threads);
   const bool merges = !class_of.empty();
   class_of.resize(graph->n_states());
   for (uint32_t i = 0; !merges && i < order.size(); ++i) class_of[order[i]] = i;
   std::vector<uint32_t> states;  // first state of each class
   std::vector<StateArc> arcs;
   for (const uint32_t state : order) {
-    arcs = arcs_between_classes(*graph, state, class_of, merges);
+    find_arcs_between_classes(*graph, state, class_of, merges, &arcs);
     const uint32_t number = class_of[state];
     if (number == states.size()) {  // classes are numbered by their first states
       states.push_back(state);
@@ -213,7 +212,7 @@ GraphData pack(StateGraph graph, std::vector<uint32_t> states, const std::vector
   for (const uint32_t number : order) data.final_costs.push_back(graph.final_costs[states[number]]);
   graph.begin = graph.n_arcs = {};
   graph.final_costs = {};
-  states = {};
+  std::vector<uint32_t>().swap(states);  // assigning {} would keep the memory
   std::vector<uint32_t> number_of(order.size());
   for (uint32_t i = 0; i < order.size(); ++i) number_of[order[i]] = i;
   permute(&graph.arcs, &targets, n_arcs);

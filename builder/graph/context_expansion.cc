@@ -76,8 +76,7 @@ class Expander {
 
   static constexpr uint32_t kUnset = 0xffffffffu;
   struct Span {
-    uint64_t begin;
-    uint32_t size;
+    uint32_t begin, size;
   };
   const LexicalGraph &lexical_;
   const HmmSet &set_;
@@ -201,8 +200,10 @@ class Expander {
   }
 
   Span store(const std::vector<StateArc> &entry) {
+    if (entry_pool_.size() + entry.size() >= kMostGraphArcs)
+      fail(ASR_UNSUPPORTED, "the graph has more than 2^32 arcs; prune the language model more");
     entry_pool_.append(entry.data(), entry.size());
-    return {entry_pool_.size() - entry.size(), static_cast<uint32_t>(entry.size())};
+    return {static_cast<uint32_t>(entry_pool_.size() - entry.size()), static_cast<uint32_t>(entry.size())};
   }
 
   // Returns the arcs that enter a phone of the lexical graph after `left`, made once for all equal arcs.
@@ -242,7 +243,7 @@ class Expander {
       return;
     }
     const auto append = [&](Span entry, uint32_t word, float cost) {
-      for (uint64_t i = entry.begin; i < entry.begin + entry.size; ++i) {
+      for (uint32_t i = entry.begin; i < entry.begin + entry.size; ++i) {
         const StateArc &arc = entry_pool_[i];
         arcs.push_back({arc.transition_id, word, cost + arc.cost, arc.next});
       }

@@ -32,9 +32,12 @@ uint32_t count_paths(uint32_t n_states, const std::vector<std::vector<TopologyAr
 uint32_t TransitionTable::id(const Transition &transition) {
   const uint64_t key = uint64_t(transition.phone) << 53 | uint64_t(transition.position & 7) << 50 |
                        uint64_t(transition.hmm_state) << 33 | uint64_t(transition.self_loop) << 32 | transition.pdf;
-  const auto [place, added] = id_of_.emplace(key, static_cast<uint32_t>(transitions_.size()));
-  if (added) transitions_.push_back(transition);
-  return place->second;
+  const auto [id, added] = id_of_.try_emplace(key);
+  if (added) {
+    *id = static_cast<uint32_t>(transitions_.size());
+    transitions_.push_back(transition);
+  }
+  return *id;
 }
 
 HmmStates::HmmStates(const HmmSet &set, const TransitionScales &scales, StateGraph *graph) : set_(set), graph_(graph) {

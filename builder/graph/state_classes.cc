@@ -10,6 +10,7 @@
 
 #include "builder/graph/hash.h"
 #include "core/base/limits.h"
+#include "core/base/parallel.h"
 
 namespace asr {
 namespace {
@@ -41,25 +42,105 @@ class StateHash {
   uint64_t seed_ = 0x51ed;
 };
 
-// Gives states of equal hashes equal numbers, counted from 0 in the order of their first states. Returns the count of numbers.
-uint32_t number_classes(const std::vector<uint64_t> &hash, const std::vector<uint32_t> &order,
-                        std::vector<uint32_t> *class_of) {
-  size_t capacity = 16;
-  while (capacity < 2 * order.size()) capacity *= 2;
-  std::vector<uint32_t> first_state(capacity, kNone);
-  uint32_t n_classes = 0;
-  for (const uint32_t state : order) {
-    size_t slot = hash[state] * 0x9e3779b97f4a7c15ull & (capacity - 1);
-    while (first_state[slot] != kNone && hash[first_state[slot]] != hash[state]) slot = (slot + 1) & (capacity - 1);
-    if (first_state[slot] == kNone) {
-      first_state[slot] = state;
-      (*class_of)[state] = n_classes++;
-    } else {
-      (*class_of)[state] = (*class_of)[first_state[slot]];
+// Partition is a partition of the states that refine() splits by hashes. A state that is alone in its class has its final
+// class, so a round hashes the others only. Threads share a round; no result depends on how many they are.
+class Partition {
+ public:
+  Partition(const StateGraph &graph, const std::vector<uint32_t> &order, uint32_t n_threads)
+      : n_threads_(n_threads), class_of_(graph.n_states()), together_(order) {
+    std::sort(together_.begin(), together_.end());  // in storage order
+  }
+
+  // Splits classes by the hashes of their states. Returns whether there are more now.
+  bool refine(const StateHash &hash_of) {
+    hash_.resize(together_.size());
+    number_.resize(together_.size());
+    for_parts([&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        const uint32_t state = together_[i];
+        hash_[i] = mix_hash(hash_of(state, class_of_), class_of_[state]) >> 1;  // FlatMap has no place for ~0
+      }
+    });
+    std::vector<Shard> shards(kShards);
+    run_in_parallel(
+        kShards, [&](size_t i) { number(&shards[i], i); }, threads());
+    const uint32_t n_before = n_classes_;
+    renumber(&shards);
+    for_parts([&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        number_[i] = shards[shard_of(hash_[i])].number_of[number_[i]];
+        class_of_[together_[i]] = number_[i];
+      }
+    });
+    size_t n_left = 0;
+    for (size_t i = 0; i < together_.size(); ++i) {
+      if (number_[i] >= n_alone_) together_[n_left++] = together_[i];
+    }
+    together_.resize(n_left);
+    return n_classes_ != n_before;
+  }
+
+  uint32_t n_classes() const { return n_classes_; }
+  uint32_t n_alone() const { return n_alone_; }                          // classes below are of one state
+  const std::vector<uint32_t> &together() const { return together_; }    // states of the other classes
+  std::vector<uint32_t> take_classes() { return std::move(class_of_); }  // [state]; those not in `order` have no meaning
+  void free_work() {
+    std::vector<uint64_t>().swap(hash_);  // assigning {} would keep the memory
+    std::vector<uint32_t>().swap(number_);
+    together_.shrink_to_fit();
+  }
+
+ private:
+  static constexpr size_t kShards = 16, kParts = 64, kMany = 65536;  // fewer states are no work for several threads
+  struct Shard {                                                     // hashes with the same upper bits
+    std::vector<uint32_t> number_of;  // how many states have the hash; then the number of their class
+    uint32_t n_alone = 0;             // hashes that one state has
+  };
+
+  const uint32_t n_threads_;
+  uint32_t n_classes_ = 0, n_alone_ = 0;
+  std::vector<uint32_t> class_of_, together_;
+  std::vector<uint64_t> hash_;    // [together_]
+  std::vector<uint32_t> number_;  // [together_]: of the hash in its shard
+
+  static size_t shard_of(uint64_t hash) { return hash >> 59; }
+
+  uint32_t threads() const { return together_.size() < kMany ? 1 : n_threads_; }
+
+  template <typename Call>
+  void for_parts(const Call &call) {
+    const size_t n = together_.size();
+    run_in_parallel(
+        kParts, [&](size_t part) { call(n * part / kParts, n * (part + 1) / kParts); }, threads());
+  }
+
+  void number(Shard *shard, size_t which) {
+    FlatMap<uint32_t> number_of_hash;
+    for (size_t i = 0; i < hash_.size(); ++i) {
+      if (shard_of(hash_[i]) != which) continue;
+      const auto [number, is_new] = number_of_hash.try_emplace(hash_[i]);
+      if (is_new) {
+        *number = static_cast<uint32_t>(shard->number_of.size());
+        shard->number_of.push_back(0);
+      }
+      number_[i] = *number;
+      if (++shard->number_of[*number] == 1)
+        ++shard->n_alone;
+      else if (shard->number_of[*number] == 2)
+        --shard->n_alone;
     }
   }
-  return n_classes;
-}
+
+  // Classes of one state come first, behind those of earlier rounds.
+  void renumber(std::vector<Shard> *shards) {
+    uint32_t alone = n_alone_;
+    for (const Shard &shard : *shards) n_alone_ += shard.n_alone;
+    n_classes_ = n_alone_;
+    for (Shard &shard : *shards) {
+      for (uint32_t &number : shard.number_of) number = number == 1 ? alone++ : n_classes_++;
+    }
+  }
+};
 
 // Numbers classes by their first states.
 std::vector<uint32_t> numbered(std::vector<uint32_t> class_of, const std::vector<uint32_t> &order, uint32_t n_classes) {
@@ -73,15 +154,15 @@ std::vector<uint32_t> numbered(std::vector<uint32_t> class_of, const std::vector
   return class_of;
 }
 
-// StateSplitter goes on with a partition. Classes keep their numbers where they can, so that few states change theirs.
+// StateSplitter goes on with a partition. Classes keep their numbers where they can, so that few states change theirs. It
+// knows only the states that are not alone in their class.
 class StateSplitter {
  public:
-  StateSplitter(const StateGraph &graph, const StateHash &hash_of, const std::vector<uint32_t> &order, uint32_t n_classes,
-                std::vector<uint32_t> *class_of);
+  StateSplitter(const StateGraph &graph, const StateHash &hash_of, const Partition &partition, std::vector<uint32_t> *class_of);
 
   // Splits classes by the hashes of states that may have another one than their class. Returns whether a class was split.
   bool split();
-  uint32_t n_classes() const { return static_cast<uint32_t>(size_.size()); }
+  uint32_t n_classes() const { return n_alone_ + static_cast<uint32_t>(size_.size()); }
   uint64_t n_steps() const { return n_steps_; }
 
  private:
@@ -103,6 +184,7 @@ class StateSplitter {
 
   const StateGraph &graph_;
   const StateHash &hash_of_;
+  const uint32_t n_alone_;  // classes that are not known here; class_of_ counts them, `number` and the arrays of classes do not
   std::vector<uint32_t> &class_of_;
   std::vector<uint32_t> begin_, from_;  // of each state, the states with arcs to it are from_[begin_[s] ... begin_[s + 1] - 1]
   std::vector<uint32_t> members_, place_;  // the states of class c are members_[first_[c] ... + size_[c] - 1], in any order
@@ -114,20 +196,21 @@ class StateSplitter {
   uint64_t n_steps_ = 0;
 };
 
-StateSplitter::StateSplitter(const StateGraph &graph, const StateHash &hash_of, const std::vector<uint32_t> &order,
-                             uint32_t n_classes, std::vector<uint32_t> *class_of)
+StateSplitter::StateSplitter(const StateGraph &graph, const StateHash &hash_of, const Partition &partition,
+                             std::vector<uint32_t> *class_of)
     : graph_(graph),
       hash_of_(hash_of),
+      n_alone_(partition.n_alone()),
       class_of_(*class_of),
       begin_(size_t{graph.n_states()} + 1),
-      members_(order.size()),
+      members_(partition.together().size()),
       place_(graph.n_states()),
-      first_(n_classes),
-      size_(n_classes),
-      hash_(n_classes),
+      first_(partition.n_classes() - n_alone_),
+      size_(first_.size()),
+      hash_(first_.size()),
       waits_(graph.n_states()) {
   const auto each_arc = [&](const auto &visit) {
-    for (const uint32_t state : order) {
+    for (const uint32_t state : partition.together()) {
       for (const StateArc *arc = graph.first_arc(state); arc != graph.last_arc(state); ++arc) visit(state, arc->next);
     }
   };
@@ -136,16 +219,16 @@ StateSplitter::StateSplitter(const StateGraph &graph, const StateHash &hash_of, 
   for (uint32_t &begin : begin_) sum += begin, begin = sum;  // the ends, which become begins below
   from_.resize(sum);
   each_arc([&](uint32_t state, uint32_t next) { from_[--begin_[next]] = state; });
-  for (const uint32_t state : order) {
-    const uint32_t number = class_of_[state];
+  for (const uint32_t state : partition.together()) {
+    const uint32_t number = class_of_[state] - n_alone_;
     const uint64_t hash = hash_of(state, class_of_);
     if (size_[number]++ == 0) hash_[number] = hash;
     if (hash != hash_[number]) to_hash_.push_back(state);
   }
   sum = 0;
-  for (uint32_t c = 0; c < n_classes; ++c) sum += size_[c], first_[c] = sum;  // the ends, as above
-  for (const uint32_t state : order) {
-    place_[state] = --first_[class_of_[state]];
+  for (size_t c = 0; c < size_.size(); ++c) sum += size_[c], first_[c] = sum;  // the ends, as above
+  for (const uint32_t state : partition.together()) {
+    place_[state] = --first_[class_of_[state] - n_alone_];
     members_[place_[state]] = state;
   }
 }
@@ -154,7 +237,7 @@ bool StateSplitter::split() {
   hashed_.clear();
   changed_.clear();
   for (const uint32_t state : to_hash_) {
-    hashed_.push_back({class_of_[state], state, hash_of_(state, class_of_)});
+    hashed_.push_back({class_of_[state] - n_alone_, state, hash_of_(state, class_of_)});
     n_steps_ += 1 + graph_.n_arcs[state];
   }
   std::sort(hashed_.begin(), hashed_.end());
@@ -231,30 +314,27 @@ void StateSplitter::find_states_to_hash() {
 }  // namespace
 
 std::vector<uint32_t> find_state_classes(const StateGraph &graph, const std::vector<uint32_t> &order,
-                                         const BuildProgress &progress, uint64_t most_steps) {
+                                         const BuildProgress &progress, uint64_t most_steps, uint32_t n_threads) {
   const auto n = static_cast<uint32_t>(order.size());
-  std::vector<uint32_t> class_of(graph.n_states(), 0), refined(graph.n_states());
-  std::vector<uint64_t> hash(graph.n_states());
   const StateHash hash_of(graph, order);
-  uint32_t n_classes = 0;
-  const auto report = [&] { progress(double(n_classes) / n, format("minimising: %u of %u states differ", n_classes, n)); };
-  for (uint32_t round = 0; round < kSureMinimisingRounds; ++round) {
-    for (uint32_t state = 0; state < graph.n_states(); ++state)
-      hash[state] = mix_hash(hash_of(state, class_of), class_of[state]);  // in storage order
-    const uint32_t n_refined = number_classes(hash, order, &refined);
-    class_of.swap(refined);
-    if (n_refined == n_classes) return class_of;
-    n_classes = n_refined;
-    report();
+  Partition partition(graph, order, n_threads);
+  const auto report = [&](uint32_t n_classes) {
+    progress(double(n_classes) / n, format("minimising: %u of %u states differ", n_classes, n));
+  };
+  bool is_final = false;
+  for (uint32_t round = 0; round < kSureMinimisingRounds && !is_final; ++round) {
+    is_final = !partition.refine(hash_of);
+    report(partition.n_classes());
   }
-  refined = {}, hash = {};  // the splitter takes as much memory
-  StateSplitter splitter(graph, hash_of, order, n_classes, &class_of);
+  partition.free_work();
+  std::vector<uint32_t> class_of = partition.take_classes();
+  if (is_final) return numbered(std::move(class_of), order, partition.n_classes());
+  StateSplitter splitter(graph, hash_of, partition, &class_of);
   while (splitter.split()) {
     if (splitter.n_steps() > most_steps) return {};
-    n_classes = splitter.n_classes();
-    report();
+    report(splitter.n_classes());
   }
-  return numbered(std::move(class_of), order, n_classes);
+  return numbered(std::move(class_of), order, splitter.n_classes());
 }
 
 }  // namespace asr

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "builder/graph/grammar.h"
+#include "builder/graph/hash.h"
 #include "core/base/error.h"
 #include "core/base/limits.h"
 #include "core/graph/growing_array.h"
@@ -67,7 +67,7 @@ class TransitionTable {
 
  private:
   std::vector<Transition> transitions_;
-  std::unordered_map<uint64_t, uint32_t> id_of_;
+  FlatMap<uint32_t> id_of_;
 };
 
 }  // namespace asr

@@ -25,7 +25,7 @@ uint32_t n_usable_cores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-void run_in_parallel(size_t n_tasks, const std::function<void(size_t)> &task) {
+void run_in_parallel(size_t n_tasks, const std::function<void(size_t)> &task, uint32_t n_threads) {
   std::vector<std::exception_ptr> errors(n_tasks);
   std::atomic<size_t> next{0};
   const auto work = [&] {
@@ -37,11 +37,11 @@ void run_in_parallel(size_t n_tasks, const std::function<void(size_t)> &task) {
       }
     }
   };
-  const size_t n_threads = std::min({n_tasks, size_t{n_usable_cores()}, kMostThreads});
+  const size_t n_wanted = n_threads > 0 ? n_threads : std::min(size_t{n_usable_cores()}, kMostThreads);
   std::vector<std::thread> helpers;
   try {
-    helpers.reserve(n_threads);  // so that a thread that has started has a place
-    while (helpers.size() + 1 < n_threads) helpers.push_back(quiet_thread(std::ref(work)));
+    helpers.reserve(n_wanted);  // so that a thread that has started has a place
+    while (helpers.size() + 1 < std::min(n_wanted, n_tasks)) helpers.push_back(quiet_thread(std::ref(work)));
   } catch (...) {  // no further thread could be started: the existing ones do the work
   }
   work();

@@ -67,6 +67,17 @@ TEST(StateClasses, AreThoseOfPlainRefinement) {
   }
 }
 
+// Enough states for several threads to share a round.
+TEST(StateClasses, DoNotDependOnThreads) {
+  const StateGraph graph = random_chains(7, 3, 60000);
+  const std::vector<uint32_t> order = breadth_first_order(graph);
+  ASSERT_GT(order.size(), 65536u);
+  const std::vector<uint32_t> of_one = find_state_classes(graph, order, kQuiet, uint64_t{1} << 40, 1);
+  for (const uint32_t n_threads : {2, 7, 0}) {
+    EXPECT_EQ(find_state_classes(graph, order, kQuiet, uint64_t{1} << 40, n_threads), of_one) << n_threads << " threads";
+  }
+}
+
 // Equal chains merge, however long; the work after the whole rounds is a few steps for each state.
 TEST(StateClasses, OfLongChains) {
   StateGraph graph;
