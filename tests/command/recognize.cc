@@ -224,7 +224,7 @@ TEST(RecognizeCommand, EveryLineOfAListIsTried) {
 }
 
 TEST(RecognizeCommand, IdsWithControlCharactersStandInNoLine) {
-  const std::string list = text_file("control.list", tone_recording("mid") + " u\033[31m\n");
+  const std::string list = text_file("control.list", tone_recording("mid") + " u\033[31m\n" + tone_recording("low") + " v\n");
   for (const std::string output : {" --ctm", " --hyp -"}) {
     const Outcome outcome = recognize_command("--list " + list + output);
     EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
