@@ -107,6 +107,9 @@ int run_command_line(const std::string &name, const std::string &what, const std
   CLI::App app{what, name};
   app.require_subcommand(1);
   app.set_version_flag("--version", name + " " + version);
+  app.failure_message([](const CLI::App *failed, const CLI::Error &error) {  // it has the user's words
+    return CLI::FailureMessage::simple(failed, CLI::Error(error.get_name(), printable(error.what()), error.get_exit_code()));
+  });
   add(Command(&app));
   if (const char *word = unknown_command(&app, argc, argv)) {
     fprintf(stderr, "%s: unknown subcommand \"%s\"; `%s --help` lists them\n", name.c_str(), printable(word).c_str(),

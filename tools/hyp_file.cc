@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sstream>
@@ -25,9 +26,11 @@ std::string id_of(const std::string &line) {
 }  // namespace
 
 void check_hyp_id(const std::string &id) {
-  if (!id.empty() && id.find('\n') == std::string::npos && id_of("(" + id + ")") == id) return;
+  const bool has_control = std::any_of(id.begin(), id.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; });
+  if (!id.empty() && !has_control && id_of("(" + id + ")") == id) return;
   fail(ASR_INVALID_ARGUMENT,
-       "recognize: \"%s\" cannot be the id in a line \"words (id)\": it is empty, or has a line's end or a single parenthesis; "
+       "recognize: \"%s\" cannot be the id in a line \"words (id)\": it is empty, or has a control character or a single "
+       "parenthesis; "
        "rename it, or give it another id in --list",
        id.c_str());
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements `senone lattice slf`: writes lattices in HTK's format, one per file.
-#include <fcntl.h>
-
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 
 #include "core/lattice/slf.h"
@@ -13,8 +8,6 @@
 
 namespace asr::tool {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct SlfCommand {
   LatticeInput input;
@@ -31,11 +24,7 @@ FileAt file_of(const FileAt::Held &held, const std::string &directory, const std
 
 void run(const SlfCommand &options) {
   const WordSymbols symbols(options.input.words_path);
-  std::error_code error;
-  fs::create_directories(options.directory, error);
-  if (error) fail(ASR_IO, "%s: cannot be created: %s", options.directory.c_str(), error.message().c_str());
-  const auto held = std::make_shared<const Descriptor>(open(options.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (held->get() < 0) fail(ASR_IO, "%s: cannot be opened: %s", options.directory.c_str(), strerror(errno));
+  const FileAt::Held held = hold_output_directory(options.directory);
   size_t n_written = 0, n_empty = 0;
   const LatticesTried tried = options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
     const FileAt place = file_of(held, options.directory, id);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/audio/sample_format.h"
 #include "builder/text/text_file.h"
+#include "core/audio/sample_format.h"
 #include "core/base/error.h"
 #include "core/model/bundle.h"
 #include "tools/audio_file.h"
@@ -39,6 +39,11 @@ void check_usage(const RecognizeOptions &options) {
   if (options.listens_first() && std::count(options.files.begin(), options.files.end(), "-") > 0)
     throw UsageError(
         "recognize: --adapt and --vtln search read recordings again; standard input can be read once, name a file");
+}
+
+// Blanks and line ends would make it two fields; control characters would change the terminal that shows the line.
+bool is_one_field(const std::string &id) {
+  return !id.empty() && std::none_of(id.begin(), id.end(), [](unsigned char c) { return c <= ' ' || c == 0x7f; });
 }
 
 // Returns an output whose lines are separated by blanks, so that ids need to be without; nullptr if there is none.
@@ -91,15 +96,16 @@ UtteranceSource::UtteranceSource(const RecognizeOptions &options)
 
 void UtteranceSource::check_id(const std::string &id) const {
   if (checks_ids_) check_hyp_id(id);
-  if (blank_separated_ != nullptr && (id.empty() || id.find_first_of(" \t\r\n\f\v") != std::string::npos)) {
+  if (blank_separated_ != nullptr && (!is_one_field(id))) {
     fail(ASR_INVALID_ARGUMENT,
          "recognize: \"%s\" cannot be the id of a recording with %s, whose lines are separated by blanks: it is empty or has a "
-         "blank; rename the file, or give it another id in --list",
+         "blank or control character; rename the file, or give it another id in --list",
          id.c_str(), blank_separated_);
   }
-  if (checks_names_ && (id.empty() || id.find_first_of(" \t\r\n") != std::string::npos)) {
+  if (checks_names_ && (!is_one_field(id))) {
     fail(ASR_INVALID_ARGUMENT,
-         "recognize: \"%s\" cannot name a speaker in a saved file: it is empty or has a space; give it another id in --list, "
+         "recognize: \"%s\" cannot name a speaker in a saved file: it is empty or has a blank or control character; give it "
+         "another id in --list, "
          "or --utt2spk",
          id.c_str());
   }

@@ -105,8 +105,9 @@ void print_alignment(const UtteranceResult &utterance) {
     hyp += " " + cell(pair.hyp, pair.ref);
   }
   const WordErrors &errors = utterance.errors;
-  printf("%s: %zu of %zu words wrong\n  ref:%s\n  hyp:%s\n", utterance.id.c_str(), errors.total(), errors.n_ref_words,
-         ref.c_str(), hyp.c_str());
+  print_line(stdout, "%s: %zu of %zu words wrong", utterance.id.c_str(), errors.total(), errors.n_ref_words);
+  print_line(stdout, "  ref:%s", ref.c_str());
+  print_line(stdout, "  hyp:%s", hyp.c_str());
 }
 
 void print_text(const WerResult &result, const WerOptions &options) {

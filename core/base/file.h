@@ -118,8 +118,13 @@ class MappedFile {
 // are followed), because its owner would choose the file that is replaced.
 FileAt output_place(const FileAt &path);
 
+// Opens a directory for outputs by the same rule; it and its parents are made if they do not exist.
+FileAt::Held hold_output_directory(const std::string &path);
+
 // OutputFile writes a file through a temporary one beside it. commit() flushes, checks for a full disk and renames. Without
-// commit() the temporary is removed and the older file stays unchanged. Pipes and devices are written in place.
+// commit() the temporary is removed and the older file stays unchanged. Pipes and devices are written in place. So is what a
+// descriptor leads to, /dev/stdout or /proc/self/fd/3, even a regular file: by the descriptor itself if it is this process's,
+// from its position on, and at the end of the file if it is another's.
 //
 // The new file belongs to the user of the process. Its permissions are those that the umask leaves and the older file has, so
 // replacing a file never opens it to more users. If the older file is the user's own and nobody else can write to its
@@ -141,7 +146,7 @@ class OutputFile {
  private:
   const FileAt file_;
   std::vector<char> buffer_;
-  std::string temporary_;  // name beside the file; empty for pipes and devices, and after a commit
+  std::string temporary_;  // name beside the file; empty if written in place, and after a commit
   Descriptor descriptor_;
   uint64_t position_ = 0;
   void flush();

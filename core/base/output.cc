@@ -2,6 +2,7 @@
 // OutputFile and OutputDirectory make outputs appear complete or not at all, in directories that may be another user's.
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -9,12 +10,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <system_error>
 
 #include "core/base/error.h"
@@ -51,14 +54,15 @@ Held open_directory(int directory, const std::string &path, const std::string &o
   return held;
 }
 
-// The links of a process's descriptors lead to pipes and sockets by names that are no paths.
+// The links of a process's descriptors lead to open files. Their texts are no paths: the file may have been renamed, removed or
+// replaced since, or never had a name.
 bool is_in_proc(int directory) {
   constexpr long kProc = 0x9fa0;  // PROC_SUPER_MAGIC of linux/magic.h
   struct statfs system {};
   return fstatfs(directory, &system) == 0 && static_cast<long>(system.f_type) == kProc;
 }
 
-// Returns the text of a symbolic link; "" if the name is none, or one of /proc that leads to no path.
+// Returns the text of a symbolic link; "" if the name is none, or one of /proc.
 std::string followed_link(int directory, const std::string &name, const std::string &output) {
   struct stat status {};
   if (fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(status.st_mode)) return "";
@@ -66,22 +70,40 @@ std::string followed_link(int directory, const std::string &name, const std::str
     fail(ASR_IO, "%s: is a symbolic link of user %u, which is not followed; name the file that it leads to", output.c_str(),
          static_cast<unsigned>(status.st_uid));
   }
+  if (is_in_proc(directory)) return "";
   char text[PATH_MAX];
   const ssize_t n = readlinkat(directory, name.c_str(), text, sizeof(text));
   if (n <= 0 || static_cast<size_t>(n) == sizeof(text)) fail_output(output, "cannot be created", n < 0 ? errno : ENAMETOOLONG);
-  return text[0] != '/' && is_in_proc(directory) ? "" : std::string(text, static_cast<size_t>(n));
+  return std::string(text, static_cast<size_t>(n));
 }
 
-// Sets the permissions of a new file by the rule of OutputFile. File systems without permissions refuse them.
-void take_permissions(int file, const FileAt &place) {
+// Permissions of a new file by the rule of OutputFile. It is created with those that are allowed to it in any case, because
+// whoever could open it in between would read all that is written later.
+struct Permissions {
+  mode_t created;                 // before the umask
+  std::optional<mode_t> exactly;  // to be set afterwards
+};
+
+Permissions permissions_of(const FileAt &place, mode_t mode) {
   struct stat older {
-  }, fresh{}, directory{};
+  }, directory{};
   const int parent = place.replaced_directory();
-  if (fstatat(parent, place.name(), &older, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(older.st_mode)) return;
-  if (fstat(file, &fresh) != 0 || fstat(parent, &directory) != 0) return;
-  const bool is_own = older.st_uid == geteuid() && why_others_may_change(directory).empty();
-  const mode_t mode = older.st_mode & (is_own ? 0777 : fresh.st_mode & 0777);
-  if (mode != (fresh.st_mode & 0777)) fchmod(file, mode);
+  if (fstatat(parent, place.name(), &older, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(older.st_mode)) return {mode, {}};
+  const bool is_own = older.st_uid == geteuid() && fstat(parent, &directory) == 0 && why_others_may_change(directory).empty();
+  const mode_t kept = older.st_mode & 0777;
+  return {mode & kept, is_own ? std::optional(kept) : std::nullopt};
+}
+
+// Returns the number of a descriptor of this process by its link in /proc; -1 if the link is another.
+int own_descriptor(const FileAt &place) {
+  struct stat directory {
+  }, own{};
+  if (fstat(place.directory(), &directory) != 0 || stat("/proc/self/fd", &own) != 0) return -1;
+  const std::string_view name = place.name();
+  int number = -1;
+  const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
+  const bool is_own = directory.st_dev == own.st_dev && directory.st_ino == own.st_ino;
+  return is_own && read.ec == std::errc() && read.ptr == name.data() + name.size() ? number : -1;
 }
 
 // A temporary file or directory, named relative to the directory that it lies in.
@@ -193,6 +215,20 @@ FileAt output_place(const FileAt &path) {
   fail_output(path.path(), "cannot be created", ELOOP);
 }
 
+FileAt::Held hold_output_directory(const std::string &path) {
+  const std::string named = named_directory(path);
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::path(named).parent_path();
+  if (!parent.empty()) std::filesystem::create_directories(parent, error);
+  if (error) fail_output(path, "cannot be created", error.value());
+  const FileAt place = output_place(named);
+  if (mkdirat(place.directory(), place.name(), 0777) != 0 && errno != EEXIST) fail_output(path, "cannot be created", errno);
+  constexpr int kFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  auto held = std::make_shared<const Descriptor>(openat(place.directory(), place.name(), kFlags));
+  if (held->get() < 0) fail_output(path, "cannot be opened", errno);
+  return held;
+}
+
 OutputFile::OutputFile(const FileAt &file, mode_t mode) : file_(output_place(file)) {
   buffer_.reserve(kBufferBytes);
   struct stat older {};
@@ -202,10 +238,11 @@ OutputFile::OutputFile(const FileAt &file, mode_t mode) : file_(output_place(fil
     open_in_place();
     return;
   }
+  const Permissions permissions = permissions_of(file_, mode);
   temporary_ = temporary_name(file_.name());
   create_temporary(temporary_, file_.held(), [&](Temporary *) {
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    descriptor_ = Descriptor(openat(file_.directory(), temporary_.c_str(), kFlags, mode));
+    descriptor_ = Descriptor(openat(file_.directory(), temporary_.c_str(), kFlags, permissions.created));
     return descriptor_.get() >= 0;
   });
   if (descriptor_.get() < 0) {
@@ -213,16 +250,26 @@ OutputFile::OutputFile(const FileAt &file, mode_t mode) : file_(output_place(fil
     temporary_.clear();
     fail_output(file_.path(), "cannot be created", error);
   }
-  take_permissions(descriptor_.get(), file_);
+  struct stat fresh {};
+  if (permissions.exactly && fstat(descriptor_.get(), &fresh) == 0 && (fresh.st_mode & 0777) != *permissions.exactly) {
+    fchmod(descriptor_.get(), *permissions.exactly);  // file systems without permissions refuse them
+  }
 }
 
-// Opens a pipe or device. A regular file that has taken its place is not written to.
+// Opens a pipe, a device or a descriptor's file. A regular file that has taken the place of a pipe or device is not written to.
 void OutputFile::open_in_place() {
-  const int follow = is_in_proc(file_.directory()) ? 0 : O_NOFOLLOW;
-  descriptor_ = Descriptor(openat(file_.directory(), file_.name(), O_WRONLY | O_CLOEXEC | O_NOCTTY | follow));
+  const bool is_link = is_in_proc(file_.directory());
+  const int own = is_link ? own_descriptor(file_) : -1;
+  constexpr int kFlags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
+  descriptor_ = Descriptor(own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0)
+                                    : openat(file_.directory(), file_.name(), kFlags | (is_link ? O_APPEND : O_NOFOLLOW)));
   struct stat status {};
   if (descriptor_.get() < 0 || fstat(descriptor_.get(), &status) != 0) fail_output(file_.path(), "cannot be created", errno);
-  if (S_ISREG(status.st_mode)) {
+  const int flags = fcntl(descriptor_.get(), F_GETFL);
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
+    fail(ASR_IO, "%s: the descriptor is open for reading only; name another output", file_.path().c_str());
+  }
+  if (S_ISREG(status.st_mode) && !is_link) {
     fail(ASR_IO, "%s: became another file while it was opened; try again", file_.path().c_str());
   }
 }
@@ -252,6 +299,11 @@ void OutputFile::flush() {
   for (size_t done = 0; done < buffer_.size();) {
     const ssize_t n = ::write(descriptor_.get(), buffer_.data() + done, buffer_.size() - done);
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) {  // a descriptor that another program made non-blocking
+      pollfd room{descriptor_.get(), POLLOUT, 0};
+      poll(&room, 1, -1);
+      continue;
+    }
     if (n <= 0) fail_output(file_.path(), "cannot be written", n < 0 ? errno : ENOSPC);
     done += static_cast<size_t>(n);
   }
@@ -286,11 +338,14 @@ int OutputFile::rename_temporary() {
 // without entries, so at most it is another empty one.
 OutputDirectory::OutputDirectory(const std::string &path)
     : place_(output_place(named_directory(path))), older_(open_bundle(place_)) {
+  struct stat older {};
+  const bool replaces = older_ && fstat(older_->get(), &older) == 0;
+  const mode_t mode = replaces ? (older.st_mode & 0777) | 0700 : 0777;  // its new files are as hidden as they will be
   temporary_ = temporary_name(place_.name());
   const auto directory = std::make_shared<Descriptor>();
   const bool is_created = create_temporary(temporary_, place_.held(), [&](Temporary *temporary) {
     temporary->directory = directory;
-    if (mkdirat(place_.directory(), temporary_.c_str(), 0777) != 0) return false;
+    if (mkdirat(place_.directory(), temporary_.c_str(), mode) != 0) return false;
     constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     *directory = Descriptor(openat(place_.directory(), temporary_.c_str(), kFlags));
     if (directory->get() >= 0 && is_empty(directory->get())) return true;

@@ -42,5 +42,16 @@ TEST(Info, MessagesAreOneLine) {
   EXPECT_TRUE(is_printable_ascii(outcome.output));
 }
 
+TEST(Info, ErrorsOfTheCommandLineAreOneLineAndAHint) {
+  for (const char *const arguments :
+       {"recognize --model x --beam \"$(printf 'a\\n\\033[2J')\" y", "info x \"$(printf 'a\\n\\033[2J')\""}) {
+    const Outcome outcome = run_program("senone", arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_NE(outcome.output.find("a\\n\\x1b[2J"), std::string::npos) << outcome.output;
+    EXPECT_EQ(std::count(outcome.output.begin(), outcome.output.end(), '\n'), 2) << outcome.output;
+    EXPECT_TRUE(is_printable_ascii(outcome.output)) << outcome.output;
+  }
+}
+
 }  // namespace
 }  // namespace asr::test

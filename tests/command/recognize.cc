@@ -223,6 +223,16 @@ TEST(RecognizeCommand, EveryLineOfAListIsTried) {
   EXPECT_TRUE(has(outcome, "senone: 3 of 8 utterances failed")) << outcome.output;
 }
 
+TEST(RecognizeCommand, IdsWithControlCharactersStandInNoLine) {
+  const std::string list = text_file("control.list", tone_recording("mid") + " u\033[31m\n" + tone_recording("low") + " v\n");
+  for (const std::string output : {" --ctm", " --hyp -"}) {
+    const Outcome outcome = recognize_command("--list " + list + output);
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+    EXPECT_TRUE(has(outcome, "\"u\\x1b[31m\" cannot be the id")) << outcome.output;
+  }
+  EXPECT_TRUE(has(recognize_command("--list " + list), "u\\x1b[31m\tmid\n"));
+}
+
 // Kaldi's list of recordings, by its name, by "scp:" and by its lines.
 TEST(RecognizeCommand, WavScpIsAList) {
   const std::string mid = tone_recording("mid"), blank = tone_bundle() + "/with a blank.raw";

@@ -58,4 +58,20 @@ if "$senone" recognize --model model "$data/goforward.raw" --hyp theirs/link.txt
 fi
 grep -q "theirs/link.txt: is a symbolic link of user $other, which is not followed" log || fail "$(cat log)"
 [[ $(cat victim) == precious ]] || fail "--hyp replaced what another user's link leads to"
+
+# So would a link in the place of a directory of outputs.
+"$senone" recognize --model model "$data/goforward.raw" --lattice lattices.txt --lattice-beam 8 --quiet >/dev/null
+mkdir private
+ln -s "$work/private" theirs/lattices
+chown -h "$other:$other" theirs/lattices
+if "$senone" lattice slf lattices.txt theirs/lattices --words model/words.txt --acoustic-scale 0.05 >/dev/null 2>log; then
+  fail "lattice slf followed a link of another user"
+fi
+grep -q "theirs/lattices: is a symbolic link of user $other, which is not followed" log || fail "$(cat log)"
+[[ -z $(ls private) ]] || fail "lattice slf wrote where another user's link leads to: $(ls private)"
+
+# Standard output that is a file is written to, not replaced.
+echo "older line" >log.txt
+"$senone" recognize --model model "$data/goforward.raw" --hyp /dev/stdout --json --quiet >>log.txt
+[[ $(grep -c . log.txt) == 3 ]] || fail "--hyp /dev/stdout left of the log: $(cat log.txt)"
 echo "root's files stay root's"

@@ -14,6 +14,7 @@ import signal
 import stat
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -22,7 +23,8 @@ from unittest import mock
 
 from batch_common import BatchTest, children
 from common import RECORDING, SENTENCE, TONES, engine
-from senone.batch._common import Failure
+from senone.batch._common import Failure, Item, failed_record, printable
+from senone.batch._files import resolve
 from senone.batch._output import JsonLines
 from senone.batch._source import read_items
 
@@ -364,6 +366,55 @@ class FilesOfOthers(unittest.TestCase):
         self.assertEqual(stat.S_IMODE(self.out.stat().st_mode), 0o600)
         self.assertEqual(self.out.read_text(), '{"id": "good", "file": "a"}\n')
 
+    def test_a_replacement_is_narrow_from_the_beginning(self) -> None:
+        self.out.chmod(0o600)
+        opened: list[int] = []
+        really = os.open
+
+        def open_and_look(path: Any, flags: int, *rest: Any, **where: Any) -> int:
+            descriptor = really(path, flags, *rest, **where)
+            if flags & os.O_EXCL:
+                opened.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+            return descriptor
+
+        with mock.patch("os.open", open_and_look):
+            JsonLines(self.out, retry_failed=True).close()
+        self.assertEqual(opened, [0o600])
+
+    def test_a_link_to_a_descriptor_is_no_path(self) -> None:
+        link, log = self.folder / "link.jsonl", self.folder / "log"
+        with open(log, "w") as file:
+            link.symlink_to(f"/proc/self/fd/{file.fileno()}")
+            log.unlink()
+            with self.assertRaisesRegex(Failure, "leads to a descriptor of a process"):
+                JsonLines(link)
+        self.assertEqual([path.name for path in self.folder.glob("log*")], [])
+
+    def test_folders_are_made_and_found_by_links_of_this_user(self) -> None:
+        link = self.folder / "link"
+        link.symlink_to("made")
+        for _ in range(2):
+            outer, name = resolve(link)
+            inner = outer.folder(name)
+            self.assertEqual(inner.names(), [])
+            inner.close()
+            outer.close()
+        outer, name = resolve(self.out)
+        self.assertRaises(NotADirectoryError, outer.folder, name)
+        outer.close()
+
+    def test_messages_are_one_line(self) -> None:
+        self.assertEqual(printable("a\n\r\t\x1b[31m\x7f\x9b\u202e\u2028ä\\"), "a\\n\\r\\t\\x1b[31m\\x7f\\u009b\\u202e\\u2028ä\\")
+        name = "x\n\x1b[31m"
+        record = failed_record(Item(0, name, name), f"{name}: does not exist")
+        self.assertEqual((record["id"], record["file"]), (name, name))
+        self.assertEqual(record["error"], "x\\n\\x1b[31m: does not exist")
+        for arguments in (["--model", "/x", "--out", "y.jsonl", name], ["--out", name, name], [f"--{name}"]):
+            run = subprocess.run([sys.executable, "-m", "senone.batch", *arguments], capture_output=True, text=True)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertNotIn("\x1b", run.stderr)
+            self.assertNotIn("x\n", run.stderr)
+
     def test_links_of_this_user_are_followed_and_replaced_files_are_their_targets(self) -> None:
         link = self.folder / "link.jsonl"
         link.symlink_to("out.jsonl")
@@ -380,6 +431,8 @@ class FilesOfOthers(unittest.TestCase):
         with self.assertRaisesRegex(Failure, "is a symbolic link of user 65534, which is not followed"):
             JsonLines(link)
         self.assertFalse((self.folder / "new.jsonl").exists())
+        with self.assertRaisesRegex(Failure, "is a symbolic link of user 65534, which is not followed"):
+            resolve(link)
 
 
 @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed")
@@ -434,8 +487,21 @@ class Parquet(BatchTest):
         self.wait_for(lambda: self.n_lines() > 0)
         self.assertIn("another run", self.run_batch("--device", "cpu", RECORDING, status=1).stderr)
         first.communicate()
+        (self.out / "precious.partial").write_text("x")
+        (self.out / "part-000009.partial").write_text("of a killed run")
+        self.run_batch("--device", "cpu", RECORDING)
+        self.assertEqual([path.name for path in self.out.glob("*.partial")], ["precious.partial"])
         (self.out / "other.parquet").write_text("x")
         self.assertIn("other.parquet: is no result", self.run_batch("--device", "cpu", RECORDING, status=1).stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a link away")
+    def test_a_link_of_another_user_is_not_followed(self) -> None:
+        private = self.folder / "private"
+        private.mkdir()
+        self.out.symlink_to(private)
+        os.chown(self.out, 65534, 65534, follow_symlinks=False)
+        self.assertIn("is a symbolic link of user 65534", self.run_batch("--device", "cpu", RECORDING, status=1).stderr)
+        self.assertEqual(list(private.iterdir()), [])
 
 
 if __name__ == "__main__":

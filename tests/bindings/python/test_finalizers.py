@@ -146,6 +146,24 @@ class Finalizers(unittest.TestCase):
         )
         self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "1 0\n", ""))
 
+    def test_the_end_of_the_interpreter_waits_for_no_callback_for_ever(self) -> None:
+        run = run_python(
+            "import senone._stream\n"
+            "senone._stream._LONGEST_CLOSING_S = 0.5\n"
+            "engine = senone.Engine(os.environ['SENONE_TONES'] + '/bundle', 'cpu')\n"
+            "lock, inside = threading.Lock(), [threading.Event(), threading.Event()]\n"
+            "lock.acquire()\n"
+            "def blocked(i):\n"
+            "    def callback(event):\n"
+            "        inside[i].set()\n"
+            "        lock.acquire()\n"
+            "    return callback\n"
+            "streams = [engine.stream(callback=blocked(0)), engine.stream(callback=blocked(1)), engine.stream()]\n"
+            "for each in inside: each.wait()\n"
+            "print('exits')\n"
+        )
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "exits\n", ""))
+
     def test_a_forked_process_closes_its_own(self) -> None:
         blocked = Blocked()
         go_on = blocked.go_on

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that outputs appear complete or not at all, also when the disk is full.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -121,6 +124,18 @@ TEST(OutputFile, NeverOpensAFileToMoreUsers) {
   umask(umask_before);
 }
 
+// Whoever opens a file that is narrowed later reads all that is written to it. Narrowing would be an event.
+TEST(OutputFile, IsNarrowFromTheBeginning) {
+  const Scratch scratch;
+  spill(scratch / "f", "old");
+  fs::permissions(scratch / "f", fs::perms(0600));
+  const Descriptor events(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  ASSERT_GE(inotify_add_watch(events.get(), scratch.path().c_str(), IN_ATTRIB), 0);
+  EXPECT_EQ(replaced(scratch / "f").st_mode & 0777, 0600u);
+  char event[512];
+  EXPECT_LT(read(events.get(), event, sizeof(event)), 0) << "its permissions were changed";
+}
+
 TEST(OutputFile, NeverTakesAnOwner) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   const Scratch scratch;
@@ -192,6 +207,49 @@ TEST(OutputFile, WritesToThePipeOfADescriptor) {
   for (const int end : ends) close(end);
 }
 
+void append_to_descriptor(const std::string &path) {
+  OutputFile file(path);
+  file.write("new\n");
+  file.commit();
+}
+
+// The text of a descriptor's link is the path that its file had once: nothing is renamed to it.
+TEST(OutputFile, WritesToTheFileOfADescriptor) {
+  const Scratch scratch;
+  for (const bool is_removed : {false, true}) {
+    const std::string path = scratch / "log";
+    const Descriptor log(open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    ASSERT_EQ(write(log.get(), "older\n", 6), 6);
+    if (is_removed) fs::remove(path);
+    append_to_descriptor("/dev/fd/" + std::to_string(log.get()));
+    EXPECT_EQ(lseek(log.get(), 0, SEEK_CUR), 10) << "the position is shared";
+    append_to_descriptor("/proc/self/fd/" + std::to_string(log.get()));
+    ASSERT_EQ(write(log.get(), "last\n", 5), 5);
+    char text[32] = {};
+    EXPECT_EQ(pread(log.get(), text, sizeof(text), 0), 19);
+    EXPECT_STREQ(text, "older\nnew\nnew\nlast\n");
+    EXPECT_EQ(scratch.n_entries(), is_removed ? 0u : 1u);
+  }
+}
+
+TEST(OutputFile, WritesToMemoryWithoutAName) {
+  const Descriptor memory(memfd_create("senone-test", MFD_CLOEXEC));
+  ASSERT_GE(memory.get(), 0);
+  append_to_descriptor("/dev/fd/" + std::to_string(memory.get()));
+  char text[8] = {};
+  EXPECT_EQ(pread(memory.get(), text, sizeof(text), 0), 4);
+  EXPECT_STREQ(text, "new\n");
+  EXPECT_FALSE(fs::exists("/memfd:senone-test (deleted)"));
+}
+
+TEST(OutputFile, RefusesADescriptorForReading) {
+  const Scratch scratch;
+  spill(scratch / "f", "precious");
+  const Descriptor reading(open((scratch / "f").c_str(), O_RDONLY | O_CLOEXEC));
+  expect_error([&] { OutputFile file("/dev/fd/" + std::to_string(reading.get())); }, ASR_IO, "open for reading only");
+  EXPECT_EQ(slurp(scratch / "f"), "precious");
+}
+
 // Runs `body` in a child process and returns its exit code.
 template <typename Body>
 int in_child(Body &&body) {
@@ -200,6 +258,16 @@ int in_child(Body &&body) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+TEST(OutputFile, AppendsToTheFileOfAnotherProcess) {
+  const Scratch scratch;
+  spill(scratch / "log", "older\n");
+  const Descriptor log(open((scratch / "log").c_str(), O_RDWR | O_CLOEXEC));
+  const std::string path = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(log.get());
+  EXPECT_EQ(in_child([&] { return outcome_of([&] { append_to_descriptor(path); }).code; }), ASR_OK);
+  EXPECT_EQ(slurp(scratch / "log"), "older\nnew\n");
+  EXPECT_EQ(scratch.n_entries(), 1u);
 }
 
 // A child of fork may end with its parent's outputs in hand, also by exit(), which destroys some of them.
@@ -342,6 +410,30 @@ TEST(OutputDirectory, KeepsThePermissionsOfReplacedFiles) {
   directory.commit();
   EXPECT_EQ(status_of(scratch / "bundle/senone.json").st_mode & 0777, 0600u);
   EXPECT_NE(status_of(scratch / "bundle/more").st_mode & 0777, 0600u);
+}
+
+// New files of a hidden bundle are hidden while they are written.
+TEST(OutputDirectory, IsAsHiddenAsTheBundle) {
+  const Scratch scratch;
+  fs::create_directory(scratch / "bundle");
+  fs::permissions(scratch / "bundle", fs::perms(0700));
+  const OutputDirectory directory(scratch / "bundle");
+  for (const fs::directory_entry &entry : fs::directory_iterator(scratch.path())) {
+    EXPECT_EQ(entry.status().permissions(), fs::perms(0700)) << entry.path();
+  }
+}
+
+TEST(OutputDirectory, OneThatStaysIsMadeWithItsParents) {
+  const Scratch scratch;
+  fs::create_directory_symlink("a/b", scratch / "link");
+  put({hold_output_directory(scratch / "a/b/"), "f", "f"}, "1");
+  put({hold_output_directory(scratch / "link"), "g", "g"}, "2");
+  EXPECT_EQ(slurp(scratch / "a/b/f"), "1");
+  EXPECT_EQ(slurp(scratch / "a/b/g"), "2");
+  expect_error([&] { hold_output_directory(scratch / "a/b/f"); }, ASR_IO, "cannot be opened: Not a directory");
+  if (geteuid() != 0) return;  // only root can give a link away
+  ASSERT_EQ(lchown((scratch / "link").c_str(), 65534, 65534), 0);
+  expect_error([&] { hold_output_directory(scratch / "link"); }, ASR_IO, "is a symbolic link of user 65534");
 }
 
 // A linked file is another bundle's file, too.

@@ -42,7 +42,7 @@ TEST(HypJournal, WordsMayBeginWithParentheses) {
 
 TEST(HypFile, IdsThatTheirLineDoesNotHoldAreRefused) {
   for (const char *id : {"a", "name (1).wav", "a b", "()"}) check_hyp_id(id);
-  for (const char *id : {"", "a\nb", "a)", "(a", "a) (b"}) {
+  for (const char *id : {"", "a\nb", "a\033[2J", "a\rb", "a\x7f", "a)", "(a", "a) (b"}) {
     expect_error([&] { check_hyp_id(id); }, ASR_INVALID_ARGUMENT, "cannot be the id");
   }
 }

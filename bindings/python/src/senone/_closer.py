@@ -11,8 +11,6 @@ import queue
 import threading
 from typing import Callable, NamedTuple, Optional
 
-_LONGEST_CLOSING_S = 30.0
-
 
 class Closing(NamedTuple):
     """close: frees the object; may wait. in_callback: tells whether a callback is running that close would wait for."""
@@ -44,20 +42,23 @@ class _Closer:
                     self._thread = thread
 
     def hand_over(self, closing: Closing) -> None:
-        """Has an object closed soon. Neither waits nor locks, except once the interpreter ends: then no callback can come."""
-        if self._has_ended:
-            closing.close()
-        else:
+        """Has an object closed soon. Neither waits nor locks, except once the interpreter ends: then no callback can come, and
+        an object whose callback has not returned stays."""
+        if not self._has_ended:
             self._queue.put(closing)
+        elif not closing.in_callback():
+            closing.close()
 
-    def end(self) -> None:
+    def end(self, longest_s: float) -> None:
         """Waits until everything was closed that was handed over, and has later objects closed at once."""
         self._queue.put(None)
         if self._thread is None:
-            self._run()
+            self._has_ended = True
+            while (closing := self._queue.get()) is not None:
+                self.hand_over(closing)
         else:
-            self._thread.join(_LONGEST_CLOSING_S)
-        self._has_ended = True
+            self._thread.join(longest_s)
+            self._has_ended = True
 
     def _run(self) -> None:
         while (closing := self._queue.get()) is not None:
@@ -81,9 +82,9 @@ def hand_over(closing: Closing) -> None:
     _closer.hand_over(closing)
 
 
-def end() -> None:
-    """Called when the interpreter ends, after all streams were closed."""
-    _closer.end()
+def end(longest_s: float) -> None:
+    """Called when the interpreter ends, after all streams were handed over. longest_s: to wait for callbacks."""
+    _closer.end(longest_s)
 
 
 def _begin_anew() -> None:

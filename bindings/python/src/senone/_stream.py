@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import os
 import threading
+import time
 import weakref
 from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
@@ -286,12 +287,19 @@ class Stream(Uncopied):
             raise InvalidState("close was called in the stream's own callback, which it would wait for; use cancel")
         if self._handle.foreign:
             return
-        self._inbox.discard()
-        try:
-            self.cancel()  # makes a blocked feed return
-        except InvalidState:  # already closed
-            pass
+        self._cancel_discarding()
         self._handle.close()
+
+    def _close_soon(self) -> None:
+        """`close` by another thread, for the end of the interpreter."""
+        if not self._handle.foreign:
+            self._cancel_discarding()
+            self._handle.close_soon(self._inbox.busy)
+
+    def _cancel_discarding(self) -> None:
+        self._inbox.discard()
+        with contextlib.suppress(InvalidState):  # already closed
+            self.cancel()  # makes a blocked feed return
 
     def __enter__(self) -> Stream:
         return self
@@ -356,19 +364,21 @@ class Stream(Uncopied):
 
 
 def _close_all() -> None:
-    """Closes all streams before the interpreter ends, so that no thread of the library calls into it afterwards. Daemon threads
-    may still be opening some."""
+    """Closes all streams before the interpreter ends, so that no thread of the library calls into it afterwards, unless a
+    callback does not return. Daemon threads may still be opening some."""
     global _ending
     with _gate:
         _ending = True
         while _n_opening > 0:
             _gate.wait()
         streams = list(_open)
-    for stream in streams:
-        stream.close()
-    _closer.end()
+    end_s = time.monotonic() + _LONGEST_CLOSING_S
+    # Those in a callback last: their closing waits for it, and it may want what the ending thread holds.
+    for stream in sorted(streams, key=lambda stream: stream._inbox.busy()):
+        stream._close_soon()
+    _closer.end(_LONGEST_CLOSING_S)
     with _gate:  # other threads may still be closing some
-        _gate.wait_for(lambda: _n_live <= 0, _LONGEST_CLOSING_S)
+        _gate.wait_for(lambda: _n_live <= 0, max(0.0, end_s - time.monotonic()))
 
 
 def _close(pointer: int) -> None:

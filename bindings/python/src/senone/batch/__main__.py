@@ -104,7 +104,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return _run(parse(arguments))
     except (Failure, senone.Error) as error:
-        print(f"senone.batch: {error}", file=sys.stderr)
+        print(f"senone.batch: {printable(str(error))}", file=sys.stderr)
         return 2 if isinstance(error, UsageFailure) else 1
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -46,8 +47,24 @@ class Settings:
     stream: dict[str, Any]
 
 
-def printable(name: str) -> str:
-    """Converts a name that need not be UTF-8 to text that can be written."""
+# Control characters, separators of lines and paragraphs, and characters that change the direction of text.
+_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_LETTERS = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def printable(text: str) -> str:
+    """Converts text with names for a message: to one line that a terminal shows as it is, as the library does. Backslashes stay,
+    so that applying it twice gives the same."""
+
+    def shown(found: re.Match[str]) -> str:
+        code = ord(found[0])
+        return _LETTERS.get(found[0], f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}")
+
+    return _OBEYED.sub(shown, as_text(text))
+
+
+def as_text(name: str) -> str:
+    """Converts a name that need not be UTF-8 to text that can be written as a result."""
     errors = "surrogateescape" if is_name(name) else "backslashreplace"
     return name.encode("utf-8", errors).decode("utf-8", "backslashreplace")
 
@@ -64,7 +81,7 @@ def is_name(name: str) -> bool:
 def failed_record(item: Item, sentence: str) -> Record:
     """Returns the result of a recording that cannot be recognised."""
     name, sentence = printable(item.path), printable(sentence)
-    return {"id": item.id, "file": name, "error": sentence if sentence.startswith(name) else f"{name}: {sentence}"}
+    return {"id": item.id, "file": as_text(item.path), "error": sentence if sentence.startswith(name) else f"{name}: {sentence}"}
 
 
 def n_cores() -> int:

@@ -16,11 +16,12 @@ MOST_LINKS = 40  # most symbolic links followed in a chain, as on Linux
 
 
 class Folder:
-    """A folder that is held open. within: the folder in which a relative path begins; None: the current one. Raises OSError."""
+    """A folder that is held open. within: the folder in which a relative path begins; None: the current one. flags: more of
+    `os.open`. Raises OSError."""
 
-    def __init__(self, path: str, within: Folder | None = None) -> None:
+    def __init__(self, path: str, within: Folder | None = None, flags: int = 0) -> None:
         start = None if within is None else within._descriptor
-        self._descriptor: int = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=start)
+        self._descriptor: int = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC | flags, dir_fd=start)
 
     def close(self) -> None:
         """Closes it; nothing else may be called afterwards."""
@@ -34,6 +35,13 @@ class Folder:
         finally:
             os.close(readable)
 
+    def is_proc(self) -> bool:
+        """Returns True in /proc, whose links lead to open files: their texts are no paths."""
+        try:
+            return os.fstat(self._descriptor).st_dev == os.stat("/proc/self").st_dev
+        except FileNotFoundError:
+            return False
+
     def link(self, name: str) -> str:
         """Returns where a symbolic link leads to."""
         return os.readlink(name, dir_fd=self._descriptor)
@@ -42,20 +50,28 @@ class Folder:
         """Returns the status of an entry, without following a symbolic link."""
         return os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
 
-    def open(self, name: str, flags: int) -> int:
-        """Opens an entry that is no symbolic link, and returns its descriptor."""
-        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=self._descriptor)
+    def open(self, name: str, flags: int, mode: int = 0o666) -> int:
+        """Opens an entry that is no symbolic link, and returns its descriptor. mode: of a new file, before the umask."""
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=self._descriptor)
+
+    def folder(self, name: str) -> Folder:
+        """Opens a folder in it, which is made if it does not exist and is no symbolic link."""
+        try:
+            os.mkdir(name, dir_fd=self._descriptor)
+        except FileExistsError:
+            pass
+        if not stat.S_ISDIR(self.status(name).st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        return Folder(name, self, os.O_NOFOLLOW)
 
     def create(self, name: str, older: str) -> int:
         """Creates a file to replace `older`, which need not exist. The new one opens it to nobody else: it has the permissions
         that the umask leaves and the older file has."""
-        created = self.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND)
         try:
-            permissions = self.status(older).st_mode & os.fstat(created).st_mode & 0o777
-            os.fchmod(created, permissions)
+            mode = self.status(older).st_mode & 0o666  # from the beginning: whoever could open it would read all of it
         except FileNotFoundError:
-            pass
-        return created
+            mode = 0o666
+        return self.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, mode)
 
     def rename(self, name: str, new: str) -> None:
         """Renames an entry; it replaces an older one."""
@@ -91,6 +107,8 @@ def resolve(path: Path) -> tuple[Folder, str]:
                     f"{printable(str(path))}: is a symbolic link of user {status.st_uid}, which is not followed; "
                     "name the file that it leads to"
                 )
+            if folder.is_proc():
+                raise Failure(f"{printable(str(path))}: leads to a descriptor of a process; results need a file, to go on from")
             place = folder.link(name)
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     except (OSError, Failure):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ._common import Failure, Record, printable
-from ._files import Folder
+from ._files import resolve
 from ._output import JsonLines, failing
 
 PART = 10000
@@ -72,9 +72,12 @@ class ParquetFolder:
         self._schema = _schema(self._arrow)
         self._folder = folder
         try:
-            folder.mkdir(exist_ok=True)
-            self._held = Folder(os.fspath(folder))
-        except FileExistsError:
+            outer, name = resolve(folder)
+            try:
+                self._held = outer.folder(name)
+            finally:
+                outer.close()
+        except NotADirectoryError:
             raise Failure(
                 f"{printable(str(folder))}: is a file; results in Parquet are a folder, so name another one"
             ) from None
@@ -86,7 +89,7 @@ class ParquetFolder:
         self._n_parts = 0
         names = self._held.names()
         for name in names:
-            if name.endswith(".partial"):
+            if re.fullmatch(r"part-\d{6,}\.partial", name):
                 self._held.remove(name)
         for part in [folder / name for name in names if name.endswith(".parquet")]:
             if re.fullmatch(r"part-\d{6,}", part.stem) is None:

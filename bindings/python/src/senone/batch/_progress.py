@@ -9,7 +9,7 @@ import sys
 import time
 from collections import Counter
 
-from ._common import Record
+from ._common import Record, printable
 
 REDRAWN_S = 0.2
 LOGGED_S = 60
@@ -67,7 +67,7 @@ class Progress:
     def say(self, sentence: str) -> None:
         """Prints a message on a separate line."""
         self.hide()
-        print(f"senone.batch: {sentence}", file=sys.stderr, flush=True)
+        print(f"senone.batch: {printable(sentence)}", file=sys.stderr, flush=True)
 
     def hide(self) -> None:
         """Erases the line."""

@@ -12,7 +12,7 @@ from typing import Any
 import senone
 from senone._audio import Recording
 
-from ._common import Item, Record, Settings, failed_record, n_cores, printable
+from ._common import Item, Record, Settings, as_text, failed_record, n_cores, printable
 
 CPU_WINDOW, GPU_WINDOW = 32, 128  # frames per step; longer steps cost the host less, and latency does not matter here
 GPU_JOBS = 256
@@ -109,7 +109,7 @@ class Recognizer:
         if final.error is not None:
             raise final.error
         audio_s = min(recording.audio_s, 3600 * self._settings.max_hours)
-        record: Record = {"id": item.id, "file": printable(item.path), "audio_s": _rounded(audio_s)}
+        record: Record = {"id": item.id, "file": as_text(item.path), "audio_s": _rounded(audio_s)}
         record.update(_alternative(final.alternatives[0]))
         record["reached_final"] = not final.flags & senone.Flag.NOT_FINAL_STATE
         record["beam_died"] = bool(final.flags & senone.Flag.BEAM_DIED)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from ._common import Failure, Item, UsageFailure, is_name, printable
+from ._common import Failure, Item, UsageFailure, as_text, is_name, printable
 
 RECORDINGS = frozenset(
     ".wav .raw .flac .ogg .oga .opus .mp3 .sph .nist .aif .aiff .aifc .au .snd .caf .w64 .rf64".split()
@@ -58,7 +58,7 @@ def _all(inputs: Sequence[str], lists: Sequence[str], manifests: Sequence[str]) 
         elif suffix in MANIFESTS:
             yield from _manifest(name)
         else:
-            yield printable(name), name, "the command line"
+            yield as_text(name), name, "the command line"
     for name in lists:
         yield from _list(name)
     for name in manifests:
@@ -78,7 +78,7 @@ def _folder(folder: str) -> Iterator[Named]:
             if os.path.splitext(file)[1].lower() in RECORDINGS:
                 path = os.path.join(root, file)
                 n += 1
-                yield printable(path), path, f"the folder {printable(folder)}"
+                yield as_text(path), path, f"the folder {printable(folder)}"
     if n == 0:
         raise Failure(f"{printable(folder)}: no recordings ({', '.join(sorted(RECORDINGS))}) in this folder")
 
@@ -118,7 +118,7 @@ def _list(path: str) -> Iterator[Named]:
     is_scp = path.lower().endswith(".scp") or _looks_like_scp([line for line, _ in lines])
     for line, place in lines:
         recording, name = _fields(line, place, is_scp or line.endswith("|"))
-        yield printable(name or recording), recording, place
+        yield as_text(name or recording), recording, place
 
 
 def _fields(line: str, place: str, is_scp: bool) -> tuple[str, str]:
@@ -168,7 +168,7 @@ def _manifest(path: str) -> Iterator[Named]:
             raise Failure(f'{place}: names no recording; give it as "path"')
         if not is_name(recording) or "\0" in recording:
             raise Failure(f"{place}: {json.dumps(recording)} can be no file's name; correct it")
-        name = value.get("id", printable(recording))
+        name = value.get("id", as_text(recording))
         if not isinstance(name, (str, int)) or name == "":
             raise Failure(f'{place}: "id" must be a string')
-        yield printable(str(name)), recording, place
+        yield as_text(str(name)), recording, place
