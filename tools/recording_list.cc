@@ -6,7 +6,6 @@
 
 #include "builder/text/text_file.h"
 #include "core/base/error.h"
-#include "core/model/bundle.h"
 
 namespace asr::tool {
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "builder/text/text_file.h"
 #include "core/audio/sample_format.h"
 #include "core/base/error.h"
 #include "core/model/bundle.h"
@@ -96,17 +95,16 @@ UtteranceSource::UtteranceSource(const RecognizeOptions &options)
 
 void UtteranceSource::check_id(const std::string &id) const {
   if (checks_ids_) check_hyp_id(id);
-  if (blank_separated_ != nullptr && (!is_one_field(id))) {
+  if (blank_separated_ != nullptr && !is_one_field(id)) {
     fail(ASR_INVALID_ARGUMENT,
          "recognize: \"%s\" cannot be the id of a recording with %s, whose lines are separated by blanks: it is empty or has a "
          "blank or control character; rename the file, or give it another id in --list",
          id.c_str(), blank_separated_);
   }
-  if (checks_names_ && (!is_one_field(id))) {
+  if (checks_names_ && !is_one_field(id)) {
     fail(ASR_INVALID_ARGUMENT,
          "recognize: \"%s\" cannot name a speaker in a saved file: it is empty or has a blank or control character; give it "
-         "another id in --list, "
-         "or --utt2spk",
+         "another id in --list, or --utt2spk",
          id.c_str());
   }
 }

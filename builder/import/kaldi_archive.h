@@ -30,7 +30,7 @@ class ArchiveReader {
   // A sentence about the last entry that was read, such as that its range was cut; or empty.
   const std::string &warning() const;
 
-  // Where the last entry of next() stands: "FILE:line" of a list, "FILE, entry 3" of an archive.
+  // Returns the place of the last entry of next(): "FILE:line" of a list, "FILE, entry 3" of an archive.
   std::string place() const;
 
   // Returns the keys of a list with their places, in its order; none for "ark:".

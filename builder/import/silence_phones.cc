@@ -36,7 +36,7 @@ std::vector<std::string> read_silence_names(const std::string &names_or_file, co
   const std::string extension = std::filesystem::path(names_or_file).extension();
   const bool is_file = extension == ".csl" || extension == ".txt" || std::filesystem::is_regular_file(names_or_file, error);
   const std::string text = is_file ? read_text(names_or_file, {"a list of silence phones"}) : names_or_file;
-  std::vector<std::string> names = split(text.substr(is_file ? begin_of_text(text) : 0), is_file ? ": \t\r\n" : ",");
+  std::vector<std::string> names = split(text, is_file ? ": \t\r\n" : ",");
   const char *const source = is_file ? names_or_file.c_str() : "--silence";
   if (names.empty()) fail(ASR_INVALID_ARGUMENT, "%s: names no phones; name them, as in --silence pau,sp", source);
   for (std::string &name : names) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What importers check of numbers that must fit together: rows of probabilities, and rows of transforms of features.
+// Checks of importers for numbers that must fit together: rows of probabilities, and rows of transforms of features.
 #pragma once
 
 #include <cmath>

@@ -18,7 +18,7 @@ namespace asr {
 // Whether the characters of a text are words, which are compared, or also paths, whose bytes have to stay.
 enum class Characters { kNormalised, kAsTheyAre };
 
-// What a reader wants to read, for its messages: {"a list of words"}. taken: known formats that it reads itself.
+// The kind of text that a reader wants, for its messages: {"a list of words"}. taken: known formats that it reads itself.
 struct WantedText {
   const char *what;
   std::initializer_list<Format> taken = {};

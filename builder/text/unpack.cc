@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kPieceBytes = size_t{1} << 16;
 
-// What one call of a library's decoder did.
+// The outcome of one call of a library's decoder.
 enum class Step { kMore, kEnd, kDamaged, kNoMemory, kTooLarge };
 
 // The three decoders below have one form: open begins a stream, step decodes some of [*in, end) to [*out, out_end) and moves

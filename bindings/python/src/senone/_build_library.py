@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Declares the functions and structs of asr_build.h for ctypes, as _library.py does for asr.h. The first builder loads
-libsenone_build: it needs OpenFst and other
-libraries, which recognition does not."""
+libsenone_build: it needs OpenFst and other libraries, which recognition does not."""
 
 from __future__ import annotations
 

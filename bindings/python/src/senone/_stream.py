@@ -373,7 +373,7 @@ def _close_all() -> None:
             _gate.wait()
         streams = list(_open)
     end_s = time.monotonic() + _LONGEST_CLOSING_S
-    # Those in a callback last: their closing waits for it, and it may want what the ending thread holds.
+    # Streams in a callback come last: closing waits for it, and it may want what the ending thread holds.
     for stream in sorted(streams, key=lambda stream: stream._inbox.busy()):
         stream._close_soon()
     _closer.end(_LONGEST_CLOSING_S)
