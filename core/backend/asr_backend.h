@@ -54,7 +54,8 @@ typedef enum asr_backend_capability {
   ASR_BACKEND_OVERLAPS = 16,
   ASR_BACKEND_PLP = 32,       /* asr_features_view.lpc_order */
   ASR_BACKEND_SELECTION = 64, /* asr_backend_options.n_best_gaussians */
-  ASR_BACKEND_CLUSTERS = 128  /* asr_backend_options.cluster_share */
+  ASR_BACKEND_CLUSTERS = 128, /* asr_backend_options.cluster_share */
+  ASR_BACKEND_PATH_PIECES = 256 /* ASR_WANTS_PIECE of `best_paths` */
 } asr_backend_capability;
 
 typedef struct asr_backend_device_info {
@@ -192,7 +193,7 @@ typedef enum asr_search_wants {
   ASR_WANTS_LATTICE = 2,
   ASR_WANTS_FINAL = 4,  /* end in final states, if a token is in one */
   ASR_WANTS_COMMON = 8, /* asr_path.n_common_arcs too */
-  ASR_WANTS_PIECE = 16  /* the next piece of a lattice */
+  ASR_WANTS_PIECE = 16  /* the next piece of a lattice or path */
 } asr_search_wants;
 
 typedef struct asr_advance_job { /* n_frames rows of a channel's log-likelihoods, from row first_row of a score buffer on */
@@ -272,7 +273,10 @@ typedef struct asr_backend_api {
 
   /* Returns the best paths of channels, each at most once, after the frames so far (waits for them). They end in the tokens
    * with the least cost. With ASR_WANTS_FINAL and a token in a final state, final tokens count alone, by cost plus final cost.
-   * Ties: lower state number. After a failure each channel may be asked alone; one left half changed fails ever after. */
+   * Ties: lower state number. After a failure each channel may be asked alone; one left half changed fails ever after.
+   * With ASR_WANTS_PIECE alone, between advances: `arcs` are some first arcs that every later path begins with, and no other
+   * member is set. They leave the channel: later paths list the arcs after them (total_cost is of the whole path). How many
+   * they are is the back end's choice; a channel must not keep an hour of them. */
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                            asr_path *paths);
 
