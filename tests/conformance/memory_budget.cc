@@ -172,7 +172,7 @@ TEST_P(MemoryBudgetTest, RandomBudgets) {
   for (int i = 0; i < 12 && !HasFailure(); ++i) {
     const uint32_t small_rooms = random() % 2 == 0 ? 0 : 20;
     const size_t n_channels = 1 + random() % 12;
-    RandomGraph graph({static_cast<uint32_t>(50 + random() % 600), kPdfs, 6, 3.0, 0.5, 0.3, false}, random);
+    RandomGraph graph({static_cast<uint32_t>(50 + random() % 300 * 2), kPdfs, 6, 3.0, 0.5, 0.3, false}, random);
     const std::vector<Utterance> all = utterances(n_channels, static_cast<uint32_t>(40 + random() % 160), random);
     const Run want = run(*open_within(0, n_channels, small_rooms), graph.view(), all);
     const double share = 1e-3 * static_cast<double>(random() % 1000);
