@@ -73,28 +73,26 @@ TEST_P(PathPiecesTest, JoinToTheWholePath) {
   }
 }
 
-// A search so long that path records are removed meanwhile: then pieces have arcs, and the channel keeps few.
+// A search so long that the back end removes records of its paths: then pieces have arcs. How soon that is, is its choice.
 TEST_P(PathPiecesTest, OfALongSearchLeaveTheChannel) {
-  asr_backend_options options = backend_options();
-  options.small_rooms = 20;
-  const auto device = open(options);
+  const auto device = open();
   std::mt19937 random(22);
-  constexpr uint32_t kFrames = 40000, kWindow = 200;
+  constexpr uint32_t kMostFrames = 400000, kWindow = 200;
   const FanGraph graph(12, false);
   const std::vector<float> rows = FanGraph::loglikes(kWindow, false);
   const Loaded loaded(api(), *device, graph.view());
   const Channel cut(api(), *device, loaded, search_options(30)), whole(api(), *device, loaded, search_options(30));
   std::vector<asr_path_arc> taken;
-  for (uint32_t t = 0; t < kFrames; t += kWindow) {
+  for (uint32_t t = 0; t < kMostFrames && taken.size() < 5000; t += kWindow) {
     for (const Channel *channel : {&cut, &whole}) {
       advance(*device, *channel, rows.data(), FanGraph::kPdfs, kWindow, kWindow);
     }
-    if (random() % 3 == 0) compare(*device, cut, whole, taken, false);
+    if (random() % 20 == 0) compare(*device, cut, whole, taken, false);
     take_piece(*device, cut, &taken);
     if (random() % 3 == 0) take_piece(*device, cut, &taken);  // empty, or what settled since
   }
   compare(*device, cut, whole, taken, true);
-  EXPECT_GT(taken.size(), size_t{kFrames} / 4);
+  EXPECT_GE(taken.size(), 5000u);
 }
 
 SENONE_INSTANTIATE(PathPiecesTest);
