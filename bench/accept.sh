@@ -140,12 +140,13 @@ compare_recordings() { # DEVICE
 
 # Recognises many copies of the 60 utterances in a row; the results must repeat their bytes.
 many_case() { # DEVICE FEATURES
-  local jobs file first="$work/$1.$2.$kind" prefix=$work/$1.many copies=${COPIES:-64}
+  local jobs file files=() first="$work/$1.$2.$kind" prefix=$work/$1.many copies=${COPIES:-64}
   begin
   first_results "$1" "$2" 16
   for file in "$kit/$2.ark" "$first.json" "$first.lat"; do
-    [[ ! -f $file ]] || for ((i = 0; i < copies; ++i)); do cat "$file"; done >"$prefix.copies.${file##*.}"
+    [[ ! -f $file ]] || files+=("$file")
   done
+  "$here/copies.py" "$copies" "$prefix" "${files[@]}"
   for jobs in "${many_jobs[@]}"; do
     recognize "$prefix" --model "$kit/20k" --device "$1" --features "ark:$prefix.copies.ark" --jobs "$jobs" "${search[@]}" ||
       continue
