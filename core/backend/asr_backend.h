@@ -61,9 +61,10 @@ typedef enum asr_backend_capability {
    * channels at once: pieces at any time, and whole lattices that the last job wanted, of channels in no running advance.
    * Neither it nor best_paths waits for an advance in these cases. */
   ASR_BACKEND_OVERLAPS = 16,
-  ASR_BACKEND_PLP = 32,       /* asr_features_view.lpc_order */
-  ASR_BACKEND_SELECTION = 64, /* asr_backend_options.n_best_gaussians */
-  ASR_BACKEND_CLUSTERS = 128  /* asr_backend_options.cluster_share */
+  ASR_BACKEND_PLP = 32,         /* asr_features_view.lpc_order */
+  ASR_BACKEND_SELECTION = 64,   /* asr_backend_options.n_best_gaussians */
+  ASR_BACKEND_CLUSTERS = 128,   /* asr_backend_options.cluster_share */
+  ASR_BACKEND_PATH_PIECES = 256 /* ASR_WANTS_PIECE of `best_paths` */
 } asr_backend_capability;
 
 typedef struct asr_backend_device_info {
@@ -202,7 +203,7 @@ typedef enum asr_search_wants {
   ASR_WANTS_LATTICE = 2,
   ASR_WANTS_FINAL = 4,  /* paths end in final states, if a token is in one */
   ASR_WANTS_COMMON = 8, /* asr_path.n_common_arcs too */
-  ASR_WANTS_PIECE = 16  /* the next piece of a lattice */
+  ASR_WANTS_PIECE = 16  /* the next piece of a lattice or path */
 } asr_search_wants;
 
 typedef struct asr_advance_job { /* n_frames rows of a channel's log-likelihoods, from row first_row of a score buffer on */
@@ -286,7 +287,11 @@ typedef struct asr_backend_api {
   /* Returns the best paths of channels, each at most once, after the frames so far, for which it waits. A path ends in the
    * token with the least cost. With ASR_WANTS_FINAL, if a token is in a final state, only such tokens count, by cost plus final
    * cost. Among equal ones the lower state number wins. After a failure the core asks each channel alone; a channel that was
-   * left half changed has to fail ever after. */
+   * left half changed has to fail ever after.
+   *
+   * With ASR_WANTS_PIECE alone, which comes between advances, `arcs` are some first arcs that every later path begins with, and
+   * no other member is set. The channel then forgets these arcs: later paths list only those after them, although total_cost is
+   * of the whole path. The back end chooses how many they are, but a channel must not keep an hour of them. */
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                            asr_path *paths);
 

@@ -28,20 +28,21 @@ std::optional<EndpointTimes> preset_times(asr_endpoint preset) {
   }
 }
 
-PathTail tail_of_path(const asr_path &path, const std::function<bool(uint32_t transition_id)> &is_silence) {
-  PathTail tail;
-  tail.n_frames = path.n_frames;
-  bool in_front = true;
-  for (uint64_t i = 0; i < path.n_arcs; ++i) {
-    const asr_path_arc &arc = path.arcs[i];
-    if (arc.word != 0) tail.has_words = true;
-    if (arc.transition_id == 0) continue;
-    const bool silent = is_silence(arc.transition_id);
-    in_front = in_front && silent;
-    if (in_front) ++tail.n_silent_before;
-    tail.n_silent = silent ? tail.n_silent + 1 : 0;
+void PathTail::add(const asr_path_arc *arcs, uint64_t n, const std::function<bool(uint32_t transition_id)> &is_silence) {
+  for (uint64_t i = 0; i < n; ++i) {
+    if (arcs[i].word != 0) has_words = true;
+    if (arcs[i].transition_id == 0) continue;
+    const bool silent = is_silence(arcs[i].transition_id);
+    is_silent = is_silent && silent;
+    if (is_silent) ++n_silent_before;
+    n_silent = silent ? n_silent + 1 : 0;
   }
-  return tail;
+}
+
+PathTail tail_of_path(const asr_path &path, const std::function<bool(uint32_t transition_id)> &is_silence, PathTail before) {
+  before.add(path.arcs, path.n_arcs, is_silence);
+  before.n_frames = path.n_frames;
+  return before;
 }
 
 Endpointer::Endpointer(const EndpointTimes &times, double frame_shift_s, std::optional<double> early_s)

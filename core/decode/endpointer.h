@@ -27,11 +27,15 @@ struct PathTail {
   uint32_t n_silent = 0, n_silent_before = 0;  // frames of silence at the end of the path, and at its beginning
   uint32_t n_background = 0;                   // frames since the voice activity detector last reported speech, if there is one
   bool has_words = false;
+  bool is_silent = true;  // all frames
 
+  void add(const asr_path_arc *arcs, uint64_t n, const std::function<bool(uint32_t transition_id)> &is_silence);
   uint32_t n_quiet() const { return n_silent > n_background ? n_silent : n_background; }
 };
 
-PathTail tail_of_path(const asr_path &path, const std::function<bool(uint32_t transition_id)> &is_silence);
+// Returns the tail of a path whose arcs follow those that `before` has.
+PathTail tail_of_path(const asr_path &path, const std::function<bool(uint32_t transition_id)> &is_silence,
+                      PathTail before = {});
 
 class Endpointer {
  public:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace asr {
 namespace {
@@ -19,14 +20,19 @@ double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
 }  // namespace
 
-HeardPath heard_path(const asr_path &path, float word_cost, const std::function<bool(uint32_t transition_id)> &is_silence) {
-  HeardPath heard;
-  heard.cost = path.total_cost;
-  for (uint64_t i = 0; i < path.n_arcs; ++i) {
-    const asr_path_arc &arc = path.arcs[i];
-    if (arc.word != 0) heard.cost -= static_cast<double>(word_cost);
-    if (arc.transition_id != 0) heard.is_speech.push_back(!is_silence(arc.transition_id));
+void HeardPath::add(const asr_path_arc *arcs, uint64_t n, const std::function<bool(uint32_t transition_id)> &is_silence) {
+  for (uint64_t i = 0; i < n; ++i) {
+    if (arcs[i].word != 0) ++n_words;
+    if (arcs[i].transition_id != 0) is_speech.push_back(!is_silence(arcs[i].transition_id));
   }
+}
+
+HeardPath heard_path(const asr_path &path, float word_cost, const std::function<bool(uint32_t transition_id)> &is_silence,
+                     HeardPath before) {
+  HeardPath heard = std::move(before);
+  heard.add(path.arcs, path.n_arcs, is_silence);
+  heard.cost = path.total_cost;
+  for (size_t i = 0; i < heard.n_words; ++i) heard.cost -= static_cast<double>(word_cost);
   return heard;
 }
 

@@ -15,10 +15,14 @@ namespace asr {
 struct HeardPath {
   double cost = 0;              // graph costs and scaled acoustic costs
   std::vector<bool> is_speech;  // [frames]: neither silence nor noise
+  size_t n_words = 0;
+
+  void add(const asr_path_arc *arcs, uint64_t n, const std::function<bool(uint32_t transition_id)> &is_silence);
 };
 
-// Returns the path with its frames. word_cost per word is subtracted from the path's cost.
-HeardPath heard_path(const asr_path &path, float word_cost, const std::function<bool(uint32_t transition_id)> &is_silence);
+// Returns a path whose arcs follow those that `before` has, with its frames. word_cost per word is subtracted from its cost.
+HeardPath heard_path(const asr_path &path, float word_cost, const std::function<bool(uint32_t transition_id)> &is_silence,
+                     HeardPath before = {});
 
 // Background holds the best path through any phones, and the sound.
 struct Background {

@@ -40,10 +40,6 @@ Alternative spell(const PathWords &path, uint64_t first_frame, const Decoding &d
   return result;
 }
 
-TransitionLookup transitions_of(const Decoding &decoding) {
-  return [&graph = decoding.graph->graph()](uint32_t id) -> const Transition & { return graph.transition(id); };
-}
-
 void set_flags(asr_event *event, uint32_t n_frames, bool reached_final, bool beam_died) {
   if (n_frames == 0 || event->alternatives[0].words.empty()) event->flags |= ASR_FLAG_NO_SPEECH;
   if (beam_died) event->flags |= ASR_FLAG_BEAM_DIED;
@@ -82,20 +78,6 @@ HeardPath heard_path(const LatticePath &path, const Decoding &decoding) {
 
 uint32_t state_of(uint32_t transition_id, const Decoding &decoding) {
   return decoding.graph->is_silence(transition_id) ? kNoState : decoding.graph->graph().transition(transition_id).pdf;
-}
-
-// Sets the score and the flag. Without words there is nothing to reject. A search that died, or whose path stops in the middle
-// of a sentence, found no sentence of the grammar.
-void judge(const HeardPath &grammar, const Background &background, const Decoding &decoding, asr_event *final) {
-  if (final->alternatives[0].words.empty()) return;
-  const bool is_sentence = (final->flags & (ASR_FLAG_BEAM_DIED | ASR_FLAG_NOT_FINAL_STATE)) == 0;
-  final->out_of_grammar = is_sentence ? out_of_grammar(grammar, background) : 1;
-  if (final->out_of_grammar > decoding.reject_threshold) final->flags |= ASR_FLAG_REJECTED;
-  for (Alternative &alternative : final->alternatives) {
-    for (Word &word : alternative.words) {
-      if (word.confidence > 0) word.confidence *= 1 - final->out_of_grammar;
-    }
-  }
 }
 
 // Applies the boosts; on failure it logs a warning and the result stays unboosted.
@@ -159,31 +141,39 @@ std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, Latti
 
 }  // namespace
 
-std::vector<uint32_t> states_of(const asr_path &path, const Decoding &decoding) {
-  std::vector<uint32_t> states;
+TransitionLookup transitions_of(const Decoding &decoding) {
+  return [&graph = decoding.graph->graph()](uint32_t id) -> const Transition & { return graph.transition(id); };
+}
+
+void add_states(const asr_path &path, const Decoding &decoding, std::vector<uint32_t> *states) {
   for (uint64_t i = 0; i < path.n_arcs; ++i) {
-    if (path.arcs[i].transition_id != 0) states.push_back(state_of(path.arcs[i].transition_id, decoding));
+    if (path.arcs[i].transition_id != 0) states->push_back(state_of(path.arcs[i].transition_id, decoding));
   }
-  return states;
 }
 
-HeardPath background_path(const asr_path &path, const Decoding &decoding) {
-  return heard_path(path, 0, [&](uint32_t id) { return decoding.background->is_silence(id); });
+// Without words there is nothing to reject. A search that died, or whose path stops in the middle
+// of a sentence, found no sentence of the grammar.
+void judge(const HeardPath &grammar, const Background &background, const Decoding &decoding, asr_event *final) {
+  if (final->alternatives[0].words.empty()) return;
+  const bool is_sentence = (final->flags & (ASR_FLAG_BEAM_DIED | ASR_FLAG_NOT_FINAL_STATE)) == 0;
+  final->out_of_grammar = is_sentence ? out_of_grammar(grammar, background) : 1;
+  if (final->out_of_grammar > decoding.reject_threshold) final->flags |= ASR_FLAG_REJECTED;
+  for (Alternative &alternative : final->alternatives) {
+    for (Word &word : alternative.words) {
+      if (word.confidence > 0) word.confidence *= 1 - final->out_of_grammar;
+    }
+  }
 }
 
-void compare(const asr_path &path, const Background &background, const Decoding &decoding, asr_event *final) {
-  const auto is_silence = [&](uint32_t id) { return decoding.graph->is_silence(id); };
-  judge(heard_path(path, decoding.word_insertion_cost, is_silence), background, decoding, final);
-}
-
-EventPointer path_event(const asr_path &path, uint64_t first_frame, const Decoding &decoding, asr_event_kind kind) {
+EventPointer path_event(const asr_path &path, const SpokenPath &before, uint64_t first_frame, const Decoding &decoding,
+                        asr_event_kind kind) {
   EventPointer event = new_event(kind);
   event->alternatives.push_back(
-      spell(words_of_path(path, transitions_of(decoding), decoding.acoustic_scale), first_frame, decoding));
+      spell(words_of_path(path, transitions_of(decoding), decoding.acoustic_scale, before), first_frame, decoding));
   const bool has_positions = decoding.graph->graph().has_word_positions();
   event->n_stable_words = kind == ASR_EVENT_FINAL
                               ? event->alternatives[0].words.size()
-                              : n_certain_words(path, path.n_common_arcs, transitions_of(decoding), has_positions);
+                              : n_certain_words(path, path.n_common_arcs, transitions_of(decoding), has_positions, before);
   event->time_s = time_s(first_frame + path.n_frames, decoding);
   set_flags(event.get(), path.n_frames, path.reached_final != 0, path.beam_died != 0);
   return event;

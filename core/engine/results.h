@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/base/stop.h"
+#include "core/decode/path_words.h"
 #include "core/decode/rejection.h"
 #include "core/engine/decoding.h"
 #include "core/engine/event.h"
@@ -15,9 +16,10 @@
 
 namespace asr {
 
-// Makes an event with the words of a path. first_frame: of the utterance, in its stream. Words of the path's common arcs are
-// stable, and all words of a FINAL.
-EventPointer path_event(const asr_path &path, uint64_t first_frame, const Decoding &decoding, asr_event_kind kind);
+// Makes an event with the words of a path, whose arcs follow those of `before`. first_frame: of the utterance, in its stream.
+// Words of the path's common arcs are stable, and all words of a FINAL.
+EventPointer path_event(const asr_path &path, const SpokenPath &before, uint64_t first_frame, const Decoding &decoding,
+                        asr_event_kind kind);
 
 // The pieces of an utterance's lattice that settled while it was fed.
 struct LatticePieces {
@@ -38,18 +40,17 @@ struct SearchLattice {
   bool reached_final = false, beam_died = false;
 };
 
+TransitionLookup transitions_of(const Decoding &decoding);
+
 SearchLattice search_lattice(std::optional<Background> background, Boosts boosts, std::shared_ptr<LatticePieces> pieces,
                              const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding);
 
-// Returns the path of the background's channel.
-HeardPath background_path(const asr_path &path, const Decoding &decoding);
-
-// Returns the acoustic model's state of each frame of a path; kNoState in silence and noise.
+// Appends the acoustic model's state of each frame of a path; kNoState in silence and noise.
 constexpr uint32_t kNoState = UINT32_MAX;
-std::vector<uint32_t> states_of(const asr_path &path, const Decoding &decoding);
+void add_states(const asr_path &path, const Decoding &decoding, std::vector<uint32_t> *states);
 
-// Compares a FINAL event of a path with the background and sets its score, its flag, and confidences.
-void compare(const asr_path &path, const Background &background, const Decoding &decoding, asr_event *final);
+// Compares a FINAL event's path through the grammar with the background and sets its score, its flag, and confidences.
+void judge(const HeardPath &grammar, const Background &background, const Decoding &decoding, asr_event *final);
 
 // Makes a FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds. Throws ASR_CANCELLED
 // soon after it is stopped, and the pieces' failure if there was one. *states: the states of the first alternative's path.

@@ -16,7 +16,7 @@ void Scheduler::complete(Window *window) {
     if (part.partial) partial_.push_back(part.stream);
     if (part.check) checked_.push_back(part.stream);
     if (part.last) (part.stream->options_.lattice_beam > 0 ? last_with_lattice_ : last_).push_back(part.stream);
-    if (part.stream->utterance_->advanced(part.n_rows)) for_stream(part.stream, [&] { part.stream->submit_pieces(model_); });
+    if (part.stream->utterance_->advanced(part.n_rows)) for_stream(part.stream, [&] { part.stream->take_pieces(model_); });
   }
   for_best_paths(partial_, wants_common(), [](const StreamPointer &stream, const asr_path &path) {
     if (stream->options_.endpoint) stream->post_speech_start(stream->tail(path));
@@ -27,11 +27,11 @@ void Scheduler::complete(Window *window) {
   for_best_paths(last_, ASR_WANTS_FINAL, [this](const StreamPointer &stream, const asr_path &path) {
     EventPointer final = stream->utterance_->result(ASR_EVENT_FINAL, path);
     if (const auto background = background_of(*stream)) {
-      compare(path, *background, stream->utterance_->decoding(), final.get());
+      judge(stream->utterance_->heard(path), *background, stream->utterance_->decoding(), final.get());
     }
     if (stream->speaker_) {  // learning takes time
       stream->submit_result(this, [self = stream.get(), made = std::make_shared<EventPointer>(std::move(final)),
-                                   states = states_of(path, stream->utterance_->decoding())] {
+                                   states = stream->utterance_->states(path)] {
         self->learn(**made, states);
         return std::move(*made);
       });
@@ -54,7 +54,7 @@ std::optional<Background> Scheduler::background_of(const Stream &stream) {
   asr_backend_channel *const channel = stream.utterance_->background().get();
   if (channel == nullptr) return std::nullopt;
   const asr_path path = best_path(channel, 0);
-  return Background{background_path(path, stream.utterance_->decoding()), stream.sound()};
+  return Background{stream.utterance_->background_heard(path), stream.sound()};
 }
 
 asr_path Scheduler::best_path(asr_backend_channel *channel, uint32_t wants) {

@@ -204,6 +204,7 @@ void Stream::begin_sound(const LoadedModel &model) {
 void Stream::begin_utterance(const LoadedModel &model, Retired *retired, AdaptedModels *adapted) {
   if (!graph_) graph_ = choices_.take(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
   utterance_.emplace(model, graph_, options_, retired, utterance_frame_);
+  if (speaker_) utterance_->keep_states();
   if (speaker_) speaker_->begin_utterance(adapted);
   rows_->begin_utterance();
   if (fusion_) fusion_->begin_utterance(*graph_);

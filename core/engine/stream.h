@@ -100,6 +100,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // is faster than the determiniser. Its audio then waits in the intake.
   static constexpr uint32_t kMostPieceJobs = 8;
   void submit_pieces(const LoadedModel &model);
+
+  // Takes from the channels what has settled of the path, and of the lattice.
+  void take_pieces(const LoadedModel &model);
   void submit_result(Scheduler *scheduler, std::function<EventPointer()> make);
   EventPointer lattice_result(SearchLattice found, const Decoding &decoding);
   void determinise(LatticePieces *pieces, const std::function<void()> &add_pieces);

@@ -113,6 +113,11 @@ void Stream::submit_pieces(const LoadedModel &model) {
   });
 }
 
+void Stream::take_pieces(const LoadedModel &model) {
+  utterance_->take_settled_paths(model.searcher());
+  if (utterance_->pieces() != nullptr) submit_pieces(model);
+}
+
 void Stream::submit_result(Scheduler *scheduler, std::function<EventPointer()> make) {
   work_->submit([self = shared_from_this(), scheduler, make = std::move(make)] { self->make_result(scheduler, make); });
 }

@@ -5,6 +5,13 @@
 #include <cmath>
 
 namespace asr {
+namespace {
+
+std::function<bool(uint32_t transition_id)> silence_of(const std::shared_ptr<LoadedGraph> &graph) {
+  return [loaded = graph.get()](uint32_t transition_id) { return loaded->is_silence(transition_id); };
+}
+
+}  // namespace
 
 Utterance::Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> graph, const StreamOptions &options,
                      Retired *retired, uint64_t first_frame)
@@ -56,19 +63,49 @@ size_t Utterance::room_for(size_t n) const {
 
 void Utterance::take(size_t n) { n_frames_ += static_cast<uint32_t>(n); }
 
-PathTail Utterance::tail(const asr_path &path) const {
-  return tail_of_path(path, [this](uint32_t transition_id) { return decoding_.graph->is_silence(transition_id); });
+PathTail Utterance::tail(const asr_path &path) const { return tail_of_path(path, silence_of(decoding_.graph), settled_.tail); }
+
+HeardPath Utterance::heard(const asr_path &path) const {
+  return heard_path(path, decoding_.word_insertion_cost, silence_of(decoding_.graph), settled_.heard);
+}
+
+HeardPath Utterance::background_heard(const asr_path &path) const {
+  return heard_path(path, 0, silence_of(decoding_.background), settled_.background_heard);
+}
+
+std::vector<uint32_t> Utterance::states(const asr_path &path) const {
+  std::vector<uint32_t> states = settled_.states;
+  add_states(path, decoding_, &states);
+  return states;
 }
 
 EventPointer Utterance::result(asr_event_kind kind, const asr_path &path) const {
-  return path_event(path, first_frame_, decoding_, kind);
+  return path_event(path, settled_.spoken, first_frame_, decoding_, kind);
 }
 
 bool Utterance::advanced(size_t n_frames) {
   constexpr size_t kPieceFrames = 256;  // see "Pieces" in docs/search.md
   const size_t n_before = n_advanced_;
   n_advanced_ += n_frames;
-  return pieces_ != nullptr && n_advanced_ >= 2 * kPieceFrames && n_advanced_ / kPieceFrames > n_before / kPieceFrames;
+  return n_advanced_ >= 2 * kPieceFrames && n_advanced_ / kPieceFrames > n_before / kPieceFrames;
+}
+
+void Utterance::take_settled_paths(const Device &device) {
+  if (!device.has(ASR_BACKEND_PATH_PIECES)) return;
+  const auto piece_of = [&device](const std::shared_ptr<asr_backend_channel> &channel) {
+    asr_backend_channel *const searched = channel.get();
+    asr_path piece{};
+    device.check(device.api()->best_paths(device.get(), &searched, 1, ASR_WANTS_PIECE, &piece));
+    return piece;
+  };
+  const asr_path piece = piece_of(channel_);
+  settled_.spoken.add(piece.arcs, piece.n_arcs, transitions_of(decoding_));
+  settled_.tail.add(piece.arcs, piece.n_arcs, silence_of(decoding_.graph));
+  if (keeps_states_) add_states(piece, decoding_, &settled_.states);
+  if (!background_) return;
+  settled_.heard.add(piece.arcs, piece.n_arcs, silence_of(decoding_.graph));
+  const asr_path background = piece_of(background_);
+  settled_.background_heard.add(background.arcs, background.n_arcs, silence_of(decoding_.background));
 }
 
 }  // namespace asr

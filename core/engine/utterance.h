@@ -23,7 +23,11 @@ class Utterance {
   void take(size_t n);  // at most room_for() rows
   bool at_partial() const { return partial_frames_ > 0 && n_frames_ % partial_frames_ == 0; }
   bool at_check() const { return endpointer_ && n_frames_ == endpointer_->next_check(); }
+  // These take the channel's best path, or the background's.
   PathTail tail(const asr_path &path) const;
+  HeardPath heard(const asr_path &path) const;
+  HeardPath background_heard(const asr_path &path) const;
+  std::vector<uint32_t> states(const asr_path &path) const;  // see add_states; after keep_states() alone
   bool ends_at(const PathTail &tail, const std::function<double()> &cost_to_end) {
     return endpointer_->ends_at(tail, cost_to_end);
   }
@@ -45,9 +49,12 @@ class Utterance {
   // Makes an event from the channel's best path.
   EventPointer result(asr_event_kind kind, const asr_path &path) const;
 
-  // Counts advanced frames; returns true if a piece of the lattice has settled with them. Only streams with a lattice_beam have
-  // pieces.
+  // Counts advanced frames. Returns true now and then, when pieces may have settled with them.
   bool advanced(size_t n_frames);
+  // Takes the settled arcs of the best paths from the channels, which would keep them. Results need less of them.
+  void take_settled_paths(const Device &device);
+  void keep_states() { keeps_states_ = true; }
+  // The lattice's pieces, which leave its channel; nullptr without a lattice_beam.
   const std::shared_ptr<LatticePieces> &pieces() const { return pieces_; }
 
  private:
@@ -60,6 +67,14 @@ class Utterance {
   std::shared_ptr<asr_backend_channel> channel_, background_;
   std::shared_ptr<LatticePieces> pieces_;  // for a lattice
   std::optional<Endpointer> endpointer_;   // if the stream has endpoints
+  struct SettledPath {
+    SpokenPath spoken;
+    PathTail tail;
+    HeardPath heard, background_heard;  // if results are compared with the background
+    std::vector<uint32_t> states;       // if they are kept
+  };
+  SettledPath settled_;
+  bool keeps_states_ = false;
   size_t n_advanced_ = 0;
   uint32_t partial_frames_ = 0, n_frames_ = 0;
 };

@@ -19,6 +19,13 @@ void SearchPath::settle(const PathStep *steps, size_t n_steps) {
   for (size_t i = 0; i < n_steps; ++i) append(steps[i], &settled_);
 }
 
+void SearchPath::give_settled(asr_path *path) {
+  arcs_.resize(settled_.n_arcs);
+  settled_.n_arcs = 0;
+  path->arcs = arcs_.data();
+  path->n_arcs = arcs_.size();
+}
+
 SearchPath::End SearchPath::path(const PathStep *steps, size_t n_steps) {
   End end = settled_;
   arcs_.resize(settled_.n_arcs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SearchPath is a channel's best path on the host, for back ends whose trace is on a device. It has the path's listed
-// arcs, and its cost, summed in double from the start. Settled steps, which all paths share, are added once. The later
-// steps, which the next frames may change, are added anew for every best path.
+// arcs, and its cost, summed in double from the start. Settled steps, which all paths share, are added once, and their arcs
+// are kept until they are given. The later steps, which the next frames may change, are added anew for every best path.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,8 @@ class SearchPath {
       : view_(view), acoustic_scale_(acoustic_scale), word_insertion_cost_(word_insertion_cost) {}
 
   void settle(const PathStep *steps, size_t n_steps);
+  // Gives the settled path, which leaves: later paths list the arcs after it.
+  void give_settled(asr_path *path);
   // Fills the settled path and then `steps`, the last first, as asr_backend_api::best_paths defines it. The arcs are valid
   // until the next call.
   void give(const PathStep *steps, size_t n_steps, const PathEnd &end, asr_path *path);
@@ -35,7 +37,7 @@ class SearchPath {
  private:
   struct End {
     uint32_t n_frames = 0;
-    size_t n_arcs = 0;
+    size_t n_arcs = 0;  // of arcs_
     double cost = 0;
   };
   End path(const PathStep *steps, size_t n_steps);  // fills arcs_

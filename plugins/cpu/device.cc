@@ -166,7 +166,7 @@ void describe_cpu(asr_backend_device_info *info) {
   info->memory_bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   info->score = 10;
   info->capabilities = ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES | ASR_BACKEND_COMMON_PATH | ASR_BACKEND_PACKED_GRAPH |
-                       ASR_BACKEND_PLP | ASR_BACKEND_SELECTION | ASR_BACKEND_CLUSTERS;
+                       ASR_BACKEND_PLP | ASR_BACKEND_SELECTION | ASR_BACKEND_CLUSTERS | ASR_BACKEND_PATH_PIECES;
   cpu_set_t set;
   CPU_ZERO(&set);
   const bool known = sched_getaffinity(0, sizeof(set), &set) == 0;

@@ -127,6 +127,7 @@ asr_status best_paths(asr_backend_device *, asr_backend_channel *const *channels
   return guard([&] {
     for (size_t i = 0; i < n_channels; ++i) {
       read_channel(channels[i], [&](Search &search) {
+        if ((wants & ASR_WANTS_PIECE) != 0) return search.path_piece(&paths[i]);
         search.best_path((wants & ASR_WANTS_FINAL) != 0, &paths[i]);
         paths[i].n_common_arcs = (wants & ASR_WANTS_COMMON) != 0 ? search.n_common_arcs() : 0;
       });

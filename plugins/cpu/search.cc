@@ -150,6 +150,12 @@ const Token *Search::best_token(const PagedVector<Token> &tokens, bool with_fina
   return best;
 }
 
+void Search::path_piece(asr_path *path) {
+  trace_.take_settled();
+  path->arcs = trace_.arcs().data();
+  path->n_arcs = trace_.arcs().size();
+}
+
 void Search::best_path(bool use_final, asr_path *path) {
   const Token *best = use_final ? best_token(tokens_.tokens, true) : nullptr;
   const bool reached_final = best != nullptr;

@@ -34,6 +34,9 @@ class Search {
   // See asr_backend_api::best_paths. The arcs are valid until the next call.
   void best_path(bool use_final, asr_path *path);
 
+  // See ASR_WANTS_PIECE of asr_backend_api::best_paths.
+  void path_piece(asr_path *path);
+
   // See ASR_WANTS_COMMON.
   uint64_t n_common_arcs() { return trace_.n_common_arcs(tokens_); }
 

@@ -85,6 +85,11 @@ std::vector<uint32_t> Trace::emitting_arcs(const PagedVector<Token> &tokens, uin
   return arcs;
 }
 
+void Trace::take_settled() {
+  arcs_.resize(settled_.n_arcs);
+  settled_.n_arcs = 0;
+}
+
 // Fills chain_ with the records from `last` back to the settled path.
 void Trace::chain(uint32_t last) {
   chain_.clear();

@@ -39,6 +39,9 @@ class Trace {
   double path(uint32_t last, uint32_t arc, float acoustic_cost);
   const std::vector<asr_path_arc> &arcs() const { return arcs_; }
 
+  // Fills arcs() with the settled path, which leaves the trace: later paths list the arcs after it.
+  void take_settled();
+
   // Returns the number of arcs that path() lists for the common part of all tokens' paths.
   size_t n_common_arcs(const TokenList &tokens);
 
@@ -47,7 +50,8 @@ class Trace {
     uint32_t previous, arc;
     float acoustic_cost;
   };
-  // End is the end of a path under construction: the numbers of its frames and listed arcs, and the cost of all its arcs.
+  // End is the end of a path under construction: the number of its frames, the number of listed arcs that have not been taken,
+  // and the cost of all its arcs.
   struct End {
     uint32_t n_frames = 0;
     size_t n_arcs = 0;

@@ -100,6 +100,12 @@ class Search : public SearchChannel<SearchJob, SearchGraph> {
   void keep_path(const SearchPathJob &done);
   bool give_wanted_path(uint32_t wants, asr_path *path);
 
+  // See ASR_WANTS_PIECE of asr_backend_api::best_paths.
+  void path_piece(asr_path *path) {
+    settle_kept();
+    path_.give_settled(path);
+  }
+
  private:
   // Copies the steps that settled on the device to the host.
   void drain_settled(cudaStream_t stream);

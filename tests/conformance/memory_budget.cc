@@ -165,6 +165,35 @@ TEST_P(MemoryBudgetTest, TooLittleForOneChannel) {
   EXPECT_GT(n_refused, 0u);
 }
 
+// Whatever the channels and the budget: each channel has its result, or fails for lack of memory.
+TEST_P(MemoryBudgetTest, RandomBudgets) {
+  std::mt19937 random(95);
+  size_t n_results = 0, n_without = 0;
+  for (int i = 0; i < 12 && !HasFailure(); ++i) {
+    const uint32_t small_rooms = random() % 2 == 0 ? 0 : 20;
+    const size_t n_channels = 1 + random() % 12;
+    RandomGraph graph({static_cast<uint32_t>(50 + random() % 300 * 2), kPdfs, 6, 3.0, 0.5, 0.3, false}, random);
+    const std::vector<Utterance> all = utterances(n_channels, static_cast<uint32_t>(40 + random() % 160), random);
+    const Run want = run(*open_within(0, n_channels, small_rooms), graph.view(), all);
+    const double share = 1e-3 * static_cast<double>(random() % 1000);
+    const auto budget = static_cast<uint64_t>(share * share * static_cast<double>(want.most_bytes));
+    SCOPED_TRACE(testing::Message() << n_channels << " channels in " << budget << " bytes, without a budget "
+                                    << want.most_bytes);
+    try {
+      const Run got = run(*open_within(budget, n_channels, small_rooms), graph.view(), all);
+      EXPECT_LE(got.most_bytes, budget);
+      n_results += n_channels - got.n_failed();
+      n_without += got.n_failed();
+      expect_same_runs(got, want);
+    } catch (const Error &error) {
+      EXPECT_EQ(error.code(), ASR_OUT_OF_MEMORY) << error.what();
+      n_without += n_channels;
+    }
+  }
+  EXPECT_GT(n_results, 0u);
+  EXPECT_GT(n_without, 0u);
+}
+
 // A channel whose frames the device cannot hold fails; those beside it do not.
 TEST_P(MemoryBudgetTest, OneChannelIsTooLarge) {
   std::mt19937 random(93);

@@ -55,7 +55,8 @@ template <typename Platform>
 class DeviceSlots {
  public:
   static constexpr uint32_t kCapabilities = ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES | ASR_BACKEND_COMMON_PATH |
-                                            ASR_BACKEND_PLP | (Platform::kOverlaps ? ASR_BACKEND_OVERLAPS : 0);
+                                            ASR_BACKEND_PLP | ASR_BACKEND_PATH_PIECES |
+                                            (Platform::kOverlaps ? ASR_BACKEND_OVERLAPS : 0);
 
   struct Acoustic;
 
@@ -458,7 +459,10 @@ class DeviceSlots {
 
   static asr_status best_paths(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels,
                                uint32_t wants, asr_path *paths) {
-    return guard_on(device, [&](Device &d) { d.lanes.best_paths(searches_of(channels, n_channels), wants, paths); });
+    return guard_on(device, [&](Device &d) {
+      if ((wants & ASR_WANTS_PIECE) == 0) return d.lanes.best_paths(searches_of(channels, n_channels), wants, paths);
+      for (size_t i = 0; i < n_channels; ++i) of(channels[i]).search->path_piece(&paths[i]);
+    });
   }
 
   static asr_status lattices(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels,

@@ -46,6 +46,9 @@ class Search : public SearchChannel<SearchJob, SearchGraph> {
   void start_draining();
   void best_path(const SearchEnd &end, const PathStep *steps, asr_path *path);
 
+  // See ASR_WANTS_PIECE of asr_backend_api::best_paths.
+  void path_piece(asr_path *path) { path_.give_settled(path); }
+
  private:
   // Copies the steps that settled on the device to the host.
   void drain();

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 #include <vector>
 
 namespace asr {
@@ -51,6 +52,35 @@ TEST(Endpointer, ReadsTheEndsOfAPath) {
   EXPECT_TRUE(tail.has_words);
   EXPECT_FALSE(tail_of(40, 0, 0).has_words);
   EXPECT_EQ(tail_of(40, 0, 0).n_silent, 40u);
+}
+
+TEST(PathTail, OfAPathInPieces) {
+  std::mt19937 random(6);
+  const auto is_silence = [](uint32_t id) { return id == kSilence; };
+  for (int i = 0; i < 500; ++i) {
+    std::vector<asr_path_arc> arcs;
+    const uint32_t n_frames = random() % 40;
+    for (uint32_t frame = 0; frame < n_frames;) {
+      const bool is_label = random() % 8 == 0;
+      arcs.push_back({frame, is_label ? 0 : (random() % 3 == 0 ? kSpeech : kSilence), is_label ? 7u : 0u, 0, 0});
+      if (!is_label) ++frame;
+    }
+    asr_path path{};
+    path.n_frames = 50;
+    path.arcs = arcs.data();
+    path.n_arcs = arcs.size();
+    const PathTail whole = tail_of_path(path, is_silence);
+    const size_t cut = random() % (arcs.size() + 1);
+    PathTail before;
+    before.add(arcs.data(), cut, is_silence);
+    path.arcs += cut;
+    path.n_arcs -= cut;
+    const PathTail found = tail_of_path(path, is_silence, before);
+    EXPECT_EQ(found.n_frames, whole.n_frames);
+    EXPECT_EQ(found.n_silent, whole.n_silent);
+    EXPECT_EQ(found.n_silent_before, whole.n_silent_before);
+    EXPECT_EQ(found.has_words, whole.has_words);
+  }
 }
 
 TEST(Endpointer, EndsSoonWhereTheGraphMayEnd) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
 
 namespace asr {
@@ -39,6 +40,10 @@ class PathBuilder {
         has_positions);
   }
   size_t n_arcs() const { return arcs_.size(); }
+  const std::vector<asr_path_arc> &arcs() const { return arcs_; }
+  TransitionLookup transition() const {
+    return [this](uint32_t id) -> const Transition & { return transitions_[id]; };
+  }
 
   PathWords words(double total_cost = 0, float acoustic_scale = 1) {
     asr_path path{};
@@ -179,6 +184,48 @@ TEST(PathWords, WithoutPositionsTheNextLabelMakesAWordCertain) {
 }
 
 TEST(PathWords, NothingIsNoWords) { EXPECT_EQ(shown(PathBuilder().words()), ""); }
+
+// Wherever a path is cut, its words, their times, and how many of them are certain are those of the whole path.
+TEST(PathWords, OfAPathInPieces) {
+  std::mt19937 random(5);
+  for (int i = 0; i < 200; ++i) {
+    SCOPED_TRACE(i);
+    PathBuilder path;
+    const bool has_positions = i % 3 != 0;
+    const auto position_of = [&](WordPosition position) {
+      return has_positions ? static_cast<uint8_t>(position) : kAnyPosition;
+    };
+    for (uint32_t word = 1; word < 10; ++word) {
+      if (random() % 2 == 0) path.phone(0, kAnyPosition, 1 + random() % 5);
+      path.label(word);
+      if (random() % 3 == 0) {
+        path.phone(1, position_of(WordPosition::kSingle), 1 + random() % 6);
+      } else {
+        path.phone(2, position_of(WordPosition::kBegin), 1 + random() % 6);
+        path.phone(3, position_of(WordPosition::kEnd), 1 + random() % 6);
+      }
+    }
+    const PathWords whole = path.words(500, 0.7f);
+    SpokenPath before;
+    size_t taken = 0;
+    while (taken < path.n_arcs()) {
+      const size_t n = std::min<size_t>(1 + random() % 9, path.n_arcs() - taken);
+      before.add(path.arcs().data() + taken, n, path.transition());
+      taken += n;
+      asr_path rest{};
+      rest.arcs = path.arcs().data() + taken;
+      rest.n_arcs = path.n_arcs() - taken;
+      rest.total_cost = 500;
+      const PathWords found = words_of_path(rest, path.transition(), 0.7f, before);
+      ASSERT_EQ(shown(found), shown(whole));
+      ASSERT_EQ(found.graph_cost, whole.graph_cost);
+      ASSERT_EQ(found.acoustic_cost, whole.acoustic_cost);
+      const size_t more = random() % (rest.n_arcs + 1);
+      ASSERT_EQ(n_certain_words(rest, more, path.transition(), has_positions, before),
+                path.n_certain(has_positions, taken + more));
+    }
+  }
+}
 
 }  // namespace
 }  // namespace asr

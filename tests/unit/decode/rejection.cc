@@ -62,6 +62,15 @@ TEST(HeardPath, LeavesOutWhatWordsCost) {
   const HeardPath found = heard_path(path, 1.5f, [](uint32_t id) { return id == 1; });
   EXPECT_EQ(found.cost, 7);
   EXPECT_EQ(found.is_speech, (std::vector<bool>{false, true}));
+
+  HeardPath before;
+  before.add(arcs.data(), 2, [](uint32_t id) { return id == 1; });
+  path.arcs += 2;
+  path.n_arcs -= 2;
+  const HeardPath joined = heard_path(
+      path, 1.5f, [](uint32_t id) { return id == 1; }, before);
+  EXPECT_EQ(joined.cost, found.cost);
+  EXPECT_EQ(joined.is_speech, found.is_speech);
 }
 
 }  // namespace
