@@ -10,19 +10,19 @@
  *   asr_build_free(result);
  *   asr_builder_close(builder);
  *
- * It is a separate library and does not need libsenone: a program may compile grammars in one process and recognise in
- * another. The rules of asr.h about memory, configuration, errors and side effects hold here, too, with
- * asr_build_last_error for the sentences. The library starts no threads and reads no environment variables.
- * docs/grammars.md describes the formats.
+ * It is a separate library that does not need libsenone, so a program may compile grammars in one process and recognise in
+ * another. The rules of asr.h about memory, configuration, errors and side effects hold here, too, with asr_build_last_error
+ * for the messages. The library starts no threads and reads no environment variables. docs/grammars.md describes the formats.
  *
  * THREADS
- *   Any threads may use a builder at once. Builds run in parallel, each with the lexicons added before it began.
- *   asr_builder_close must be the last call of a builder. A result is immutable and outlives its builder.
+ *   Any thread may call any function, and several may use a builder at once. Builds run in parallel, each with the lexicons
+ *   that were added before it began. asr_builder_close must be the last call for a builder. A result never changes and
+ *   outlives its builder.
  *
  * ERRORS OF GRAMMARS
- *   ASR_BAD_FILE, ASR_UNSUPPORTED (valid, but beyond a limit of docs/limits.md) and, for words without a pronunciation,
- *   ASR_INVALID_ARGUMENT. The sentence begins with the grammar's name (asr_build_config.name). If the error has one
- *   position, "line 3, column 7" follows; both count from 1, columns in bytes.
+ *   A grammar may fail with ASR_BAD_FILE, with ASR_UNSUPPORTED (valid, but beyond a limit of docs/limits.md) and, for words
+ *   without a pronunciation, with ASR_INVALID_ARGUMENT. The message begins with the grammar's name (asr_build_config.name).
+ *   If the error has one position, "line 3, column 7" follows; both count from 1, columns in bytes.
  */
 #ifndef SENONE_ASR_BUILD_H
 #define SENONE_ASR_BUILD_H
@@ -36,29 +36,42 @@ extern "C" {
 /* The N of libsenone_build.so.N. */
 #define ASR_BUILD_ABI 0
 
-/* Returns one sentence about this thread's last failed call of this library; "" if none failed. Valid until this thread's
- * next call. */
+/* Returns the message about this thread's last failed call of this library, in one line; "" if none failed. Valid until this
+ * thread's next call. */
 ASR_API const char *asr_build_last_error(void);
 
 typedef struct asr_builder asr_builder;
 
-/* Opens a builder for the model of a bundle: its phones, HMMs, contexts and filler words, which are read and kept. The
- * caller owns *builder and closes it with asr_builder_close.
- * Errors: ASR_INVALID_ARGUMENT, ASR_NOT_FOUND (no such bundle, or no hmms.bin in it), ASR_BAD_FILE, ASR_IO, ASR_UNSUPPORTED
- * (a model with unknown contexts), ASR_OUT_OF_MEMORY. Any thread. */
+/* Opens a builder for the model of a bundle.
+ *
+ * bundle_path: a bundle, whose phones, HMMs, contexts and filler words are read and kept.
+ * builder: receives the builder, which the caller closes with asr_builder_close.
+ *
+ * Errors: ASR_NOT_FOUND (no such bundle, or no hmms.bin in it), ASR_BAD_FILE, ASR_IO, ASR_UNSUPPORTED (a model with unknown
+ *   contexts). */
 ASR_API asr_status asr_builder_open(const char *bundle_path, asr_builder **builder);
 
-/* Adds the words of a dictionary in CMU Sphinx form ("word phone phone ..." lines, variants as "word(2)"), from a file or
- * from n_bytes of text, which messages call `name` (NULL: "lexicon"). Known words get these pronunciations in addition.
- * Pronunciations with phones missing in the model are left out. If the call fails, nothing has changed.
- * Errors: ASR_INVALID_ARGUMENT, ASR_NOT_FOUND, ASR_BAD_FILE (also if no pronunciation is left), ASR_IO, ASR_OUT_OF_MEMORY.
- * Any thread. */
+/* Adds the words of a dictionary in the form of CMU Sphinx: lines "word phone phone ...", variants as "word(2)".
+ *
+ * path: the file.
+ *
+ * Words that are known already get these pronunciations in addition. Pronunciations with phones that the model lacks are left
+ * out. If the call fails, nothing has changed.
+ *
+ * Errors: ASR_NOT_FOUND, ASR_BAD_FILE (also if no pronunciation is left), ASR_IO. */
 ASR_API asr_status asr_builder_add_lexicon(asr_builder *builder, const char *path);
+
+/* The same from memory.
+ *
+ * text, n_bytes: the dictionary.
+ * name: what messages call it; NULL: "lexicon".
+ *
+ * Errors: as asr_builder_add_lexicon. */
 ASR_API asr_status asr_builder_add_lexicon_text(asr_builder *builder, const char *text, size_t n_bytes, const char *name);
 
-/* Treatments of words in no lexicon. */
+/* What happens to words that are in no lexicon. */
 typedef enum asr_build_unknown {
-  ASR_BUILD_REFUSE_UNKNOWN = 0, /* the grammar is refused; the sentence lists them */
+  ASR_BUILD_REFUSE_UNKNOWN = 0, /* the grammar is refused; the message lists them */
   ASR_BUILD_DROP_UNKNOWN = 1    /* alternatives that need them are left out; asr_build_info.unknown lists them */
 } asr_build_unknown;
 
@@ -77,47 +90,63 @@ typedef struct asr_build_config {
   double self_loop_scale;  /* weight of the costs of staying in an HMM state or leaving, 0..100; default 0.1 */
 } asr_build_config;
 
+/* Fills *config with the defaults and its size. */
 ASR_API void asr_build_config_default(asr_build_config *config);
 
-/* Lets a model of `senone g2p` pronounce words in no lexicon, up to n_best (1..256) ways each, in later builds; path NULL
- * removes the model. asr_build_info.guessed lists these words.
- * Errors: ASR_INVALID_ARGUMENT, ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO, ASR_OUT_OF_MEMORY. Any thread. */
+/* Lets a model of `senone g2p` pronounce words that are in no lexicon, in later builds. asr_build_info.guessed lists them.
+ *
+ * path: the model; NULL removes it.
+ * n_best: maximum number of pronunciations of a word, 1..256.
+ *
+ * Errors: ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO. */
 ASR_API asr_status asr_builder_set_g2p(asr_builder *builder, const char *path, uint32_t n_best);
 
-/* Classes are lists of phrases that grammars use as $name, in place of a word. A grammar is compiled without its classes and
- * a class without its grammars; joining them takes the time to copy their states. So a list of names may change between two
- * sentences of a dialog: change it, call asr_build_again, and add the new archive to the engine.
+/* Classes are lists of phrases that grammars use as $name, in place of a word. A grammar is compiled without its classes and a
+ * class without its grammars, and joining them takes only the time to copy their states. A list of names may therefore change
+ * between two sentences of a dialog: change it, call asr_build_again, and add the new archive to the engine. */
+
+/* Sets the phrases of a class, which must exist before a grammar that uses it is built. It may be empty, and then nothing can
+ * be said in its place. Its phrases are equally likely, and use no classes themselves.
  *
- * asr_builder_set_class sets the phrases of a class, in the form of asr_build_phrases; asr_builder_add_to_class adds more. A
- * class must exist before a grammar that uses it is built. It may be empty: then nothing can be said in its place. Its
- * phrases are equally likely, and use no classes themselves.
+ * name: 1 to 255 bytes of UTF-8 without blanks, control characters and any of $;=|()[]*+<>{}"/.
+ * text, n_bytes: phrases in the form of asr_build_phrases.
+ * config: of its members these apply, to the phrases of this call: `name` (in messages; NULL or "": the class's), unknown,
+ *   letter_case, and the probabilities and weights.
  *
- * Adding takes time by the number of added phrases, not by the class. An occasional call also compiles as many existing
- * phrases, or all of them, since lists of similar sizes are merged. Adding n phrases one by one compiles each log2(n) times
- * at most. Calls that change classes wait for each other; builds do not wait for them.
+ * Calls that change classes wait for each other; builds do not wait for them. If the call fails, nothing has changed.
  *
- * The name has 1 to 255 bytes of UTF-8 without blanks, control characters and any of $;=|()[]*+<>{}"/. Of the config these
- * apply, for the phrases of the call: `name` (in messages; NULL or "": the class's), unknown, letter_case and the
- * probabilities and weights. If the call fails, nothing has changed. Errors: ASR_INVALID_ARGUMENT, ASR_BAD_FILE,
- * ASR_UNSUPPORTED, ASR_OUT_OF_MEMORY. Any thread. */
+ * Errors: ASR_BAD_FILE, ASR_UNSUPPORTED. */
 ASR_API asr_status asr_builder_set_class(asr_builder *builder, const char *name, const char *text, size_t n_bytes,
                                          const asr_build_config *config);
+
+/* Adds phrases to a class. The parameters are those of asr_builder_set_class.
+ *
+ * Adding takes time by the number of added phrases, and not by the size of the class. An occasional call also compiles as many
+ * existing phrases, or all of them, since lists of similar sizes are merged: adding n phrases one by one compiles each at most
+ * log2(n) times.
+ *
+ * Errors: as asr_builder_set_class. */
 ASR_API asr_status asr_builder_add_to_class(asr_builder *builder, const char *name, const char *text, size_t n_bytes,
                                             const asr_build_config *config);
 
-/* Closes a builder; NULL is allowed. */
+/* Closes a builder. NULL is allowed. */
 ASR_API void asr_builder_close(asr_builder *builder);
 
 typedef struct asr_build_result asr_build_result;
 
-/* Compiles a grammar of n_bytes of UTF-8 text. The caller owns *result and frees it with asr_build_free. Without a lexicon
- * no word is known.
- *   asr_build_jsgf     rules in JSGF
- *   asr_build_srgs     rules in the XML form of SRGS 1.0 (GRXML)
- *   asr_build_phrases  a choice of phrases, one per line, with tags: "call home {home}"; empty lines and lines that begin with
- *                      '#' are ignored
- *   asr_build_words    words, one per line, spoken in any number and order, as `senone graph --words`
- * Errors: ASR_INVALID_ARGUMENT, ASR_BAD_FILE, ASR_UNSUPPORTED, ASR_OUT_OF_MEMORY. Any thread. */
+/* Compiles a grammar. Without a lexicon no word is known.
+ *
+ * asr_build_jsgf: rules in JSGF.
+ * asr_build_srgs: rules in the XML form of SRGS 1.0 (GRXML).
+ * asr_build_phrases: a choice of phrases, one on each line, with tags: "call home {home}". Empty lines and lines that begin
+ *   with '#' are ignored.
+ * asr_build_words: words, one on each line, spoken in any number and order, as `senone graph --words`.
+ *
+ * text, n_bytes: the grammar in UTF-8.
+ * config: NULL for the defaults.
+ * result: receives the result, which the caller frees with asr_build_free.
+ *
+ * Errors: see ERRORS OF GRAMMARS. */
 ASR_API asr_status asr_build_jsgf(const asr_builder *builder, const char *text, size_t n_bytes, const asr_build_config *config,
                                   asr_build_result **result);
 ASR_API asr_status asr_build_srgs(const asr_builder *builder, const char *text, size_t n_bytes, const asr_build_config *config,
@@ -127,10 +156,14 @@ ASR_API asr_status asr_build_phrases(const asr_builder *builder, const char *tex
 ASR_API asr_status asr_build_words(const asr_builder *builder, const char *text, size_t n_bytes, const asr_build_config *config,
                                    asr_build_result **result);
 
-/* Rebuilds the grammar of a result with the current classes of its builder, in the time that joining takes. Its words and
- * their pronunciations stay as when it was built, a class's as when it was set. A grammar without classes gives an
- * equal result. The caller owns *again and frees it with asr_build_free. Errors: ASR_INVALID_ARGUMENT, ASR_BAD_FILE,
- * ASR_UNSUPPORTED (the classes make it too large), ASR_OUT_OF_MEMORY. Any thread. */
+/* Builds the grammar of a result again with the current classes of its builder, in the time that joining takes.
+ *
+ * again: receives the new result, which the caller frees with asr_build_free.
+ *
+ * The grammar's words and their pronunciations stay as they were when it was built, those of a class as when it was set. A
+ * grammar without classes gives an equal result.
+ *
+ * Errors: ASR_BAD_FILE, ASR_UNSUPPORTED (the classes make it too large). */
 ASR_API asr_status asr_build_again(const asr_builder *builder, const asr_build_result *result, asr_build_result **again);
 
 typedef struct asr_build_info {
@@ -147,10 +180,10 @@ typedef struct asr_build_info {
   size_t n_classes; /* classes that the grammar uses */
 } asr_build_info;
 
-/* Fills *info. Errors: ASR_INVALID_ARGUMENT. Any thread. */
+/* Fills *info. */
 ASR_API asr_status asr_build_get_info(const asr_build_result *result, asr_build_info *info);
 
-/* Frees a result; NULL is allowed. */
+/* Frees a result. NULL is allowed. */
 ASR_API void asr_build_free(asr_build_result *result);
 
 #ifdef __cplusplus

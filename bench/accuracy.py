@@ -5,7 +5,7 @@ Recognises the same recordings at several beams on one core. Prints one JSON obj
 error rate, real-time factor and peak memory of each beam. --all are the arguments of `senone recognize` for all recordings,
 --short those for a short one. `rtf` is the processor time of all threads per second of audio, the least of the repeats. It
 equals the elapsed time if one thread has a core for itself. Loading is excluded: the time is that of all recordings less that
-of the short one. bench/figures draws `*_accuracy_*.json` as figure 7 of paper 000."""
+of the short one. bench/figures draws `*_accuracy_*.json` as figure 7 of Vaněk et al. 2012a."""
 
 from __future__ import annotations
 

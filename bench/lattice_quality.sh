@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # lattice_quality.sh SENONE KALDI_20K > JSON measures density, word errors, oracle errors and NCE of the CPU's lattices of
 # kaldi_20k. Graphs: Kaldi's, and one of a weak language model, before and after rescoring with the full one. bench/figures
-# draws bench/results/cpu_lattices_kaldi_20k.json as table 1 of paper 003. The results do not depend on the load of the machine.
+# draws bench/results/cpu_lattices_kaldi_20k.json as table 1 of Chen et al. 2018. The results do not depend on the load of the machine.
 set -euo pipefail
 senone=$1 from=$2
 prune=1e-6 scale=0.0769

@@ -4,7 +4,7 @@
 # (DATA/an4). Models are trained on half of the 74 training speakers and counted on the other half, both ways. The bigram has
 # seen all transcripts. Without NAME there are rows of four kinds of covariances, else of one: OPTIONS, a single argument, are
 # its options. n_parameters are those of the first half. bench/figures draws bench/results/train_halves_an4.json as a table and
-# figure of paper 001.
+# figure of Vaněk et al. 2012b.
 set -euo pipefail
 (($# == 2 || $# >= 5)) || { sed -n '3,7s/^# //p' "$0" >&2; exit 2; }
 senone=$1 data=$2

@@ -27,7 +27,7 @@ struct GmmBench {
 
 constexpr uint32_t kCheckedScores = 2000;
 
-// Returns the papers' count of floating-point operations per Gaussian and frame (000_..., 001_...).
+// Returns the papers' count of floating-point operations per Gaussian and frame (Vaněk et al. 2012a, 2012b).
 double operations_per_gaussian(const GmmBench &bench) {
   const double d = bench.n_dims;
   return (bench.covariance == ASR_COVARIANCE_FULL ? 5 * d * (d - 1) / 2 : 0) + 4 * d + 9;

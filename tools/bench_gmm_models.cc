@@ -9,7 +9,7 @@
 namespace asr::tool {
 namespace {
 
-// Models on one device; all score the same features, as in model fusion (paper 000).
+// Models on one device; all score the same features, as in model fusion (Vaněk et al. 2012a).
 class Models {
  public:
   Models(const DeviceEntry &entry, const GmmModelsBench &bench)

@@ -12,27 +12,27 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
-import paper_000
-import paper_001
-import paper_003
-import paper_003_memory
-import paper_004
+import vanek_2012a
+import vanek_2012b
+import chen_2018
+import chen_2018_memory
+import kou_2013
 from drawing import Drawing, save
 from results import FiguresError
 from sources import Sources, read_sources
 
 DRAWINGS: list[Callable[[Sources], Drawing]] = [
-    paper_000.figure_3,
-    paper_000.figure_4,
-    paper_000.figure_5,
-    paper_000.figure_6,
-    paper_000.figure_7,
-    paper_001.figure_1,
-    paper_001.word_errors,
-    paper_003.table_1,
-    paper_003.table_2,
-    paper_003_memory.graph_memory,
-    paper_004.tables_1_to_3,
+    vanek_2012a.figure_3,
+    vanek_2012a.figure_4,
+    vanek_2012a.figure_5,
+    vanek_2012a.figure_6,
+    vanek_2012a.figure_7,
+    vanek_2012b.figure_1,
+    vanek_2012b.word_errors,
+    chen_2018.table_1,
+    chen_2018.table_2,
+    chen_2018_memory.graph_memory,
+    kou_2013.tables_1_to_3,
 ]
 
 HEAD = '''# Tables of the figures

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of `senone bench gmm` and `fullgmm`, for the figures of papers 000, 001 and 002.
+"""Numbers of `senone bench gmm` and `fullgmm`, for the figures of Vaněk et al. 2011, 2012a and 2012b.
 
 Counted TFLOPS follow the papers' convention, not the operations done. They are frames × Gaussians × (4 D + 9) for diagonal
 Gaussians of D dimensions, and 5 D (D − 1) / 2 more for full covariances."""

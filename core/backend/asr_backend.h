@@ -2,20 +2,27 @@
 /*
  * asr_backend.h - the contract of a back end: one C table that a plugin exports and the core calls.
  *
- * A back end computes; it knows no API handle, file format or word string. The core knows no vendor. Inputs are the plain
- * arrays of the *_view structs, so conventions of HTK, Kaldi or Sphinx never reach a back end. docs/backend.md explains
- * how to write one, samples/backend is one. The other headers asr_backend_*.h are extensions that it need not have.
+ * A back end computes, and knows no API handle, file format or word string; the core knows no vendor. Inputs are the plain
+ * arrays of the *_view structs, so that the conventions of HTK, Kaldi and Sphinx never reach a back end. docs/backend.md
+ * explains how to write one, and samples/backend is one. The other headers asr_backend_*.h are extensions, which a back end
+ * may leave out.
  *
- * PLUGINS  A plugin is a file libsenone_NAME.so that exports asr_backend_entry and no other symbol. It must load without its
- * hardware, which probe then reports as missing. It must not crash, throw, print, exit or touch signals.
+ * PLUGINS
+ *   A plugin is a file libsenone_NAME.so that exports asr_backend_entry and no other symbol. It must load on machines without
+ *   its hardware, because probe is what reports that the hardware is missing. It must not crash, throw, print, exit or touch
+ *   signals.
  *
- * CALLS  Slots return ASR_OK or a negative asr_status; after a failure last_error() gives one sentence for the calling
- * thread. One thread at a time calls a device's slots (ASR_BACKEND_OVERLAPS has exceptions); devices are independent. Slots
- * marked [async] may return before the work is done; outputs are valid after wait(). Results are those of calls carried out in
- * order. Pointers are read during the call only, unless "until" says otherwise. Only where a comment allows it is one NULL.
+ * CALLS
+ *   Slots return ASR_OK or a negative asr_status. After a failure last_error() has a message for the calling thread. One thread
+ *   at a time calls the slots of a device (ASR_BACKEND_OVERLAPS has exceptions); devices are independent of each other.
  *
- * VERSIONS The table and most structs begin with their size and only grow at the end; the size says which members
- * exist. `abi` changes when that is not enough; the core refuses a table of another abi.
+ *   A slot marked [async] may return before its work is done, and its outputs are valid after wait(). Results must be as if
+ *   calls were carried out in order. Pointers are read during the call only, unless "until" says otherwise, and are never NULL
+ *   unless the comment says so.
+ *
+ * VERSIONS
+ *   The table and most structs begin with their size and only grow at the end, so the size says which members exist. `abi`
+ *   changes when that is not enough, and the core refuses a table of another abi.
  */
 #ifndef SENONE_ASR_BACKEND_H
 #define SENONE_ASR_BACKEND_H
@@ -38,23 +45,25 @@ typedef struct asr_host_api { /* functions of the core; valid until the process 
   size_t size;
   void (*log)(asr_log_level level, const char *message); /* any thread */
   /* During `probe`: 1 if the user has named this back end (asr_engine_config.device, SENONE_DEVICE, SENONE_PLUGINS); 0 if the
-   * core only looks for devices. Then a back end without its hardware loads no driver: drivers change the process. */
+   * core only looks for devices. In the latter case a back end without its hardware must load no driver, because drivers change
+   * the process. */
   uint32_t (*is_named)(void);
 } asr_host_api;
 
-/* Capabilities of a device. The core asks a device for nothing that needs a bit which it lacks. */
+/* Capabilities of a device. The core uses a feature only if the device has set its bit. */
 typedef enum asr_backend_capability {
   ASR_BACKEND_LATTICES = 1,     /* channels with a lattice_beam; the slot `lattices` is set */
   ASR_BACKEND_PIECES = 2,       /* ASR_WANTS_PIECE of `lattices` */
   ASR_BACKEND_COMMON_PATH = 4,  /* ASR_WANTS_COMMON */
   ASR_BACKEND_PACKED_GRAPH = 8, /* asr_graph_view.packed is read in place; only the back end inside the library */
-  /* Two advances run at a time: `advance` waits for the last but one, and for the last only if they share a channel.
-   * `lattices` may run on any thread, beside other slots and for different channels at once; pieces at any time, whole
-   * lattices that the last job wanted, of channels in no running advance. It and best_paths then wait for no advance. */
+  /* Two advances may run at a time, so that one is searched while the next is prepared: `advance` waits for the last but one,
+   * and for the last only if they share a channel. `lattices` may then run on any thread, beside other slots and for different
+   * channels at once: pieces at any time, and whole lattices that the last job wanted, of channels in no running advance.
+   * Neither it nor best_paths waits for an advance in these cases. */
   ASR_BACKEND_OVERLAPS = 16,
-  ASR_BACKEND_PLP = 32,       /* asr_features_view.lpc_order */
-  ASR_BACKEND_SELECTION = 64, /* asr_backend_options.n_best_gaussians */
-  ASR_BACKEND_CLUSTERS = 128, /* asr_backend_options.cluster_share */
+  ASR_BACKEND_PLP = 32,         /* asr_features_view.lpc_order */
+  ASR_BACKEND_SELECTION = 64,   /* asr_backend_options.n_best_gaussians */
+  ASR_BACKEND_CLUSTERS = 128,   /* asr_backend_options.cluster_share */
   ASR_BACKEND_PATH_PIECES = 256 /* ASR_WANTS_PIECE of `best_paths` */
 } asr_backend_capability;
 
@@ -68,17 +77,17 @@ typedef struct asr_backend_device_info {
 
 typedef struct asr_backend_options {
   size_t size;
-  uint32_t max_lanes, window_frames; /* largest number of channels in one advance, and of frames of one of them */
+  uint32_t max_lanes, window_frames; /* maximum number of channels in one advance, and of frames of one of them */
   uint32_t n_threads;                /* host threads that the back end may compute with; 0 = one per core */
-  uint32_t model_bits; /* 16: it may halve its models and exceed the tolerance of docs/equations.md, G. 0 or 32: not */
-  uint32_t small_rooms, cluster_blocks; /* 0 but in tests, which asr_backend_bench.h explains; may be ignored */
-  uint32_t timeout_ms;       /* limit of device work, 0: none. After it all slots return ASR_DEVICE_LOST, and freeing leaks */
-  uint32_t n_best_gaussians; /* Gaussians of a shared codebook that a frame mixes (G10); 0: all */
-  float cluster_share; /* of the clusters of states with their own codebooks, those that a frame scores (G11); 0, 1: all */
-  uint64_t most_memory_bytes; /* 0 but in tests, which asr_backend_bench.h explains; may be ignored */
+  uint32_t model_bits; /* 16: models may be kept in halves, beyond the tolerance of docs/equations.md, G. 0 or 32: not */
+  uint32_t small_rooms, cluster_blocks; /* 0 except in tests (asr_backend_bench.h); may be ignored */
+  uint32_t timeout_ms;        /* limit of device work; 0: none. Beyond it all slots return ASR_DEVICE_LOST, and freeing leaks */
+  uint32_t n_best_gaussians;  /* Gaussians of a shared codebook that a frame mixes (G10); 0: all */
+  float cluster_share;        /* share of the clusters of states with own codebooks that a frame scores (G11); 0 or 1: all */
+  uint64_t most_memory_bytes; /* 0 except in tests (asr_backend_bench.h); may be ignored */
 } asr_backend_options;
 
-/* ---- front end: 004_... (MFCC); equations F1-F8, F11 in docs/equations.md ----------------------------------------- */
+/* ---- front end: MFCC (Kou et al. 2013), PLP; equations F1-F8, F11 in docs/equations.md ---------------------------- */
 
 typedef struct asr_mel_band {               /* a triangle that weights spectrum bins first_bin ... first_bin + n_bins - 1 */
   uint32_t first_bin, n_bins, first_weight; /* first_weight: index into mel_weights. Bins are below fft_samples / 2 */
@@ -104,9 +113,9 @@ typedef struct asr_features_view {
   uint32_t energy_windowed;      /* the energy is taken: 0 after dc removal, before pre-emphasis; 1 after the window */
   float dither;                  /* 0 = none, else standard deviation of noise made from (dither_seed, frame, sample) */
   uint32_t dither_seed;
-  const asr_dynamics_view *dynamics; /* for signals (asr_backend_signals.h); may be NULL */
-  /* PLP instead of MFCC if lpc_order > 0 (F11). Band m counts exp(compression * log energy + loudness[m]). `dct` is then
-   * [n_ceps][lpc_order + 1] and multiplies the cepstra of linear prediction, whose c0 is at least log_gain_floor. */
+  const asr_dynamics_view *dynamics; /* for signals (asr_backend_signals.h); NULL if there are none */
+  /* If lpc_order > 0 the cepstra are PLP and not MFCC (F11). Band m counts exp(compression * log energy + loudness[m]). `dct`
+   * is then [n_ceps][lpc_order + 1] and multiplies the cepstra of linear prediction, whose c0 is at least log_gain_floor. */
   uint32_t lpc_order;
   float compression, log_gain_floor;
   const float *loudness, *autocorrelation;   /* [n_warps][n_mel]; [lpc_order + 1][n_mel] */
@@ -120,7 +129,7 @@ typedef struct asr_extract_job {
   float *cepstra;          /* out [n_frames][n_ceps] */
 } asr_extract_job;
 
-/* ---- acoustic model: 000_..., 001_... (GMM likelihoods); equations G1-G4 in docs/equations.md ---------------------- */
+/* ---- acoustic model: Vanek et al. 2012a, 2012b (docs/figures.md); equations G1-G4 in docs/equations.md ------------- */
 
 typedef enum asr_covariance { ASR_COVARIANCE_DIAGONAL = 0, ASR_COVARIANCE_FULL = 1 } asr_covariance;
 
@@ -160,7 +169,7 @@ typedef struct asr_score_job {    /* rows that one model scores for all of its s
   float *loglikes;                /* out [n_rows][n_states], until wait; NULL: the host does not want them */
 } asr_score_job;
 
-/* ---- graph and search: 003_... (WFST decoding); "The search, defined" in docs/search.md --------------------------- */
+/* ---- graph and search: Chen et al. 2018; "The search, defined" in docs/search.md ----------------------------------- */
 
 typedef struct asr_graph_arc {
   uint32_t next_state, transition_id; /* transition_id: 1..n_transition_ids for emitting arcs, 0 for epsilon arcs */
@@ -187,11 +196,12 @@ typedef struct asr_search_options {
   uint32_t max_active, min_active;
 } asr_search_options;
 
-/* Results of a channel. An advance_job names those, but for PIECE, that are asked for before the channel's next advance. */
+/* Results of a channel. An asr_advance_job names those that the core will ask for before the channel's next advance, except
+ * PIECE, so that a device can make them in the same launch. */
 typedef enum asr_search_wants {
   ASR_WANTS_PATH = 1,
   ASR_WANTS_LATTICE = 2,
-  ASR_WANTS_FINAL = 4,  /* end in final states, if a token is in one */
+  ASR_WANTS_FINAL = 4,  /* paths end in final states, if a token is in one */
   ASR_WANTS_COMMON = 8, /* asr_path.n_common_arcs too */
   ASR_WANTS_PIECE = 16  /* the next piece of a lattice or path */
 } asr_search_wants;
@@ -199,7 +209,7 @@ typedef enum asr_search_wants {
 typedef struct asr_advance_job { /* n_frames rows of a channel's log-likelihoods, from row first_row of a score buffer on */
   asr_backend_channel *channel;  /* each at most once in a call; graphs may differ */
   const float *loglikes;         /* [n_frames][n_pdfs], until wait: the rows come from the host; else NULL */
-  uint32_t buffer, first_row, n_frames; /* n_frames may be 0 if anything is wanted */
+  uint32_t buffer, first_row, n_frames; /* n_frames may be 0 if a result is wanted */
   uint32_t wants;                       /* asr_search_wants, or 0 */
 } asr_advance_job;
 
@@ -224,8 +234,9 @@ typedef struct asr_raw_arc { /* an arc of a lattice; as in asr_path_arc */
   float graph_cost, acoustic_cost;
 } asr_raw_arc;
 
-/* Tokens and arcs that remain after the pruning in docs/search.md, "The lattice", valid until the channel's next call. States
- * are sorted by frame; every arc leads to a higher number; 0 is the start. State s: arcs[arc_begin[s] .. arc_begin[s + 1]). */
+/* The tokens and arcs that remain after the pruning in docs/search.md, "The lattice"; valid until the channel's next call.
+ * States are sorted by frame, every arc leads to a higher number, and 0 is the start. State s has the arcs
+ * arcs[arc_begin[s] .. arc_begin[s + 1]). */
 typedef struct asr_raw_lattice {
   uint32_t n_states, n_frames; /* n_frames: frames advanced so far */
   uint64_t n_arcs;
@@ -241,15 +252,17 @@ typedef struct asr_backend_api {
   size_t size;
   const char *name; /* "cuda": device ids are name:index */
 
-  /* Lists devices: writes up to `capacity` infos (the core sets their size) and the number of devices. Having none is not an
-   * error: *n_devices = 0 and last_error() gives the reason ("no NVIDIA driver"). Must be quick and leave nothing behind. */
+  /* Lists devices: writes up to `capacity` infos, whose size the core has set, and the number of devices. Having no device is
+   * not an error: *n_devices is 0, and last_error() has the reason ("no NVIDIA driver"). Must be quick and leave nothing
+   * behind, because it runs in programs that never use the back end. */
   asr_status (*probe)(asr_backend_device_info *infos, size_t capacity, size_t *n_devices);
   asr_status (*open)(uint32_t index, const asr_backend_options *options, asr_backend_device **device);
-  void (*close)(asr_backend_device *device); /* NULL is ignored. All that was loaded and begun on it has been freed */
+  void (*close)(asr_backend_device *device); /* NULL is ignored. The core has freed all that was loaded and begun on it */
   const char *(*last_error)(void);           /* error of the calling thread; valid until its next call */
 
-  /* Load slots copy their arguments. A graph's arrays alone may be kept in use. They stay readable and unchanged until
-   * free_graph, unless load_graph sets *in_use (1 before the call) to 0. Slots that free ignore NULL. */
+  /* Load slots copy their arguments, except that the arrays of a graph may be used in place. These stay readable and unchanged
+   * until free_graph, unless load_graph sets *in_use (1 before the call) to 0, which lets the core free them. Slots that free
+   * ignore NULL. */
   asr_status (*load_features)(asr_backend_device *, const asr_features_view *, asr_backend_features **);
   void (*free_features)(asr_backend_features *);
   asr_status (*load_acoustic)(asr_backend_device *, const asr_acoustic_view *, asr_backend_acoustic **);
@@ -257,49 +270,52 @@ typedef struct asr_backend_api {
   asr_status (*load_graph)(asr_backend_device *, const asr_graph_view *, asr_backend_graph **, uint32_t *in_use);
   void (*free_graph)(asr_backend_graph *);
 
-  /* Turns samples into cepstra, for many utterances; complete on return. */
+  /* Turns samples into cepstra, for many utterances. The work is complete on return. */
   asr_status (*extract)(asr_backend_device *, asr_backend_features *, const asr_extract_job *jobs, size_t n_jobs);
 
-  /* [async] Scores rows of many models. An advance may read one buffer of a model while the other is written. */
+  /* [async] Scores rows of many models. An advance may read one buffer of a model while this writes the other. */
   asr_status (*score)(asr_backend_device *, const asr_score_job *jobs, size_t n_jobs);
 
-  /* A channel begins at the graph's start state with its epsilon arcs followed; channel_end frees it. */
+  /* Begins a channel at the graph's start state and follows the epsilon arcs from there. channel_end frees it. */
   asr_status (*channel_begin)(asr_backend_device *, asr_backend_graph *, const asr_search_options *, asr_backend_channel **);
   void (*channel_end)(asr_backend_channel *);
 
   /* [async] Advances every channel over its frames. `acoustic` is the model whose score buffers the jobs name; NULL if every
-   * job has host rows or no frames. A channel without surviving tokens stays so and skips its frames. */
+   * job has rows from the host or no frames. A channel that has no token left stays so, and skips its frames. */
   asr_status (*advance)(asr_backend_device *, asr_backend_acoustic *, const asr_advance_job *jobs, size_t n_jobs);
 
-  /* Returns the best paths of channels, each at most once, after the frames so far (waits for them). They end in the tokens
-   * with the least cost. With ASR_WANTS_FINAL and a token in a final state, final tokens count alone, by cost plus final cost.
-   * Ties: lower state number. After a failure each channel may be asked alone; one left half changed fails ever after.
-   * With ASR_WANTS_PIECE alone, between advances: `arcs` are some first arcs that every later path begins with, and no other
-   * member is set. They leave the channel: later paths list the arcs after them (total_cost is of the whole path). How many
-   * they are is the back end's choice; a channel must not keep an hour of them. */
+  /* Returns the best paths of channels, each at most once, after the frames so far, for which it waits. A path ends in the
+   * token with the least cost. With ASR_WANTS_FINAL, if a token is in a final state, only such tokens count, by cost plus final
+   * cost. Among equal ones the lower state number wins. After a failure the core asks each channel alone; a channel that was
+   * left half changed has to fail ever after.
+   *
+   * With ASR_WANTS_PIECE alone, which comes between advances, `arcs` are some first arcs that every later path begins with, and
+   * no other member is set. The channel then forgets these arcs: later paths list only those after them, although total_cost is
+   * of the whole path. The back end chooses how many they are, but a channel must not keep an hour of them. */
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                            asr_path *paths);
 
-  /* Returns the lattices of channels after the frames so far (waits for them); n_channels and ASR_WANTS_FINAL as above.
-   * ASR_UNSUPPORTED if the graph has a cycle of epsilon arcs. With ASR_WANTS_PIECE, between advances: the next settled piece
-   * ("Pieces" in docs/search.md), n_states = 0 if none is settled. It leaves the channel: later pieces and lattices begin
-   * with the states that end it. The slot is NULL without ASR_BACKEND_LATTICES. */
+  /* Returns the lattices of channels after the frames so far, for which it waits; n_channels and ASR_WANTS_FINAL are as above.
+   * ASR_UNSUPPORTED if the graph has a cycle of epsilon arcs. With ASR_WANTS_PIECE, which comes between advances, it returns
+   * the next settled piece ("Pieces" in docs/search.md), or n_states = 0 if none is settled. The channel then forgets the
+   * piece: later pieces and lattices begin with the states that end it. The slot is NULL without ASR_BACKEND_LATTICES. */
   asr_status (*lattices)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                          asr_raw_lattice *lattices);
 
-  /* Reports a channel's result in the finished advances, without waiting: ASR_OK, or the reason why it consumes no more
-   * frames, repeated on every call. Other channels of an advance go on. */
+  /* Reports, without waiting, how a channel fared in the finished advances: ASR_OK, or the reason why it consumes no more
+   * frames, which is repeated on every call. Other channels of an advance go on. */
   asr_status (*outcome)(asr_backend_device *, asr_backend_channel *);
 
-  /* Waits until at most n_left advances are running (0 without ASR_BACKEND_OVERLAPS) and, if that is 0, all other async work
-   * is done. Reports the failure; one that is a channel's outcome may be left out. Other work's outputs are valid even so. */
+  /* Waits until at most n_left advances are running (0 without ASR_BACKEND_OVERLAPS) and, if n_left is 0, until all other async
+   * work is done. Reports a failure of that work; one that is the outcome of a channel may be left out. The outputs of other
+   * work are valid even so. */
   asr_status (*wait)(asr_backend_device *, uint32_t n_left);
 
-  /* Returns the table of an extension, by the name that its header defines; NULL if the back end has none of this name. */
+  /* Returns the table of an extension by the name that its header defines; NULL if the back end does not have it. */
   const void *(*extension)(const char *name);
 } asr_backend_api;
 
-/* The only function that a plugin exports: returns a static table, or NULL if it cannot serve the core's ASR_BACKEND_ABI. */
+/* The only function that a plugin exports. Returns a static table, or NULL if it cannot serve the core's ASR_BACKEND_ABI. */
 typedef const asr_backend_api *(*asr_backend_entry_fn)(uint32_t host_abi, const asr_host_api *host);
 
 #ifdef __cplusplus

@@ -2,8 +2,9 @@
 /*
  * asr_backend_banks.h - the filter banks of a front end by their edges, for frames that are wanted under many of them.
  *
- * The core gives them where a search for a speaker's warp tries all banks on the same frames; its own search runs on the CPU.
- * A back end may ignore them: asr_features_view.mel_bands has the same bands by their weights.
+ * A search for a speaker's warp tries all banks on the same frames, and edges allow kernels whose cost does not depend on the
+ * widths of the bands. The core's own search runs on the CPU; `senone bench mfcc` measures the rest. A back end may ignore the
+ * edges, because asr_features_view.mel_bands has the same bands by their weights.
  */
 #ifndef SENONE_ASR_BACKEND_BANKS_H
 #define SENONE_ASR_BACKEND_BANKS_H

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * asr_backend_bench.h - the extension "bench" of a back end: figures for `senone bench` and `senone info --device`, and
- * the options of asr_backend_options that only tests set. The library calls none of it. Rules of calls, threads and versions
- * are those of asr_backend.h.
+ * the members of asr_backend_options that only tests set. The library itself calls none of it. The rules of asr_backend.h for
+ * calls, threads and versions hold.
  *
- * TEST OPTIONS  asr_backend_options.small_rooms, n > 0: every list, table, mailbox and channel of the search starts with
- * about 1/2^n of its usual capacity. Small cases then exhaust each. cluster_blocks: blocks that advance a channel, at
- * most 16; 1: no clusters; 0: as many as fit. Back ends without clusters ignore it. most_memory_bytes: device memory that
- * all objects of the opened device may take together; allocations beyond fail, as on a device that others fill. 0: no limit.
+ * TEST OPTIONS
+ *   small_rooms        n > 0: every list, table, mailbox and channel of the search starts with about 1/2^n of its usual
+ *                      capacity, so that small cases exhaust each of them
+ *   cluster_blocks     number of blocks that advance a channel, at most 16; 1: no clusters; 0: as many as fit. Back ends
+ *                      without clusters ignore it
+ *   most_memory_bytes  device memory that all objects of the opened device may take together. Allocations beyond it fail, as
+ *                      they do on a device that others fill. 0: no limit
  */
 #ifndef SENONE_ASR_BACKEND_BENCH_H
 #define SENONE_ASR_BACKEND_BENCH_H
@@ -20,7 +23,7 @@ extern "C" {
 
 #define ASR_BACKEND_BENCH "bench" /* argument of asr_backend_api.extension, which returns an asr_backend_bench_api */
 
-/* Memory that a back end has allocated on a device, by purpose. The rest of the total is buffers of running work. */
+/* Memory that a back end has allocated on a device, by purpose. What is left of the total are buffers of running work. */
 typedef struct asr_backend_memory {
   size_t size;
   uint64_t total_bytes;
@@ -30,7 +33,7 @@ typedef struct asr_backend_memory {
   uint32_t n_lanes, n_channels;
 } asr_backend_memory;
 
-/* Slots are NULL where a back end has no such figures. All work of the device must be done. */
+/* A slot is NULL if the back end has no such figures. They are called when all work of the device is done. */
 typedef struct asr_backend_bench_api {
   size_t size;
 

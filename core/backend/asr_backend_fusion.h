@@ -2,9 +2,9 @@
 /*
  * asr_backend_fusion.h - the extension "fusion" of a back end: rows of several models in score buffers become one.
  *
- * A device with memory of its own fuses its scores in that memory, so that no scores are copied to the host. Without
- * this extension the core asks `score` for the scores and fuses them on the host. Rules of calls, threads and versions
- * are those of asr_backend.h. Equations G5 to G7 are in docs/equations.md.
+ * A device with memory of its own fuses scores in that memory, so that they need not be copied to the host. Without this
+ * extension the core asks `score` for the scores and fuses them on the host. The rules of asr_backend.h for calls, threads
+ * and versions hold. Equations G5 to G7 are in docs/equations.md.
  */
 #ifndef SENONE_ASR_BACKEND_FUSION_H
 #define SENONE_ASR_BACKEND_FUSION_H

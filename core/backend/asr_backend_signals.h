@@ -2,9 +2,9 @@
 /*
  * asr_backend_signals.h - the extension "signals" of a back end: samples become log-likelihoods in one step.
  *
- * A device with memory of its own can keep an utterance's cepstra, rows of features and scores there, without copies to
- * the host. Without this extension the core calls `extract`, makes the rows itself, and calls `score`. Rules of calls,
- * threads and versions are those of asr_backend.h.
+ * A device with memory of its own can keep an utterance's cepstra, rows of features and scores there, so that none of them is
+ * copied to the host. Without this extension the core calls `extract`, makes the rows itself, and calls `score`. The rules of
+ * asr_backend.h for calls, threads and versions hold.
  */
 #ifndef SENONE_ASR_BACKEND_SIGNALS_H
 #define SENONE_ASR_BACKEND_SIGNALS_H
@@ -55,8 +55,8 @@ typedef struct asr_signal_options {
   uint32_t warp;           /* index of the filter bank, < n_warps */
   uint32_t normalise_live; /* 1: live normalisation */
   /* 1, and normalise_live 0: cepstra lose the mean of the whole signal, over the counted frames (F9, batch). The signal makes
-   * no row before it ends, and has at most most_whole_frames frames. Only if these are not 0. signal_begin returns
-   * ASR_OUT_OF_MEMORY if the device has no memory for so many frames of another signal. */
+   * no row before it ends, and has at most most_whole_frames frames, so this is used only if that is not 0. signal_begin
+   * returns ASR_OUT_OF_MEMORY if the device has no memory for so many frames of another signal. */
   uint32_t normalise_whole, reserved;
 } asr_signal_options;
 
@@ -76,8 +76,8 @@ typedef struct asr_step_job {
 typedef struct asr_backend_signals_api {
   size_t size;
 
-  /* Prepares for signals of these features: *makes_rows = 1, or 0 if the device cannot make rows of them. The slots below
-   * are called for features that make rows. */
+  /* Prepares for signals of these features. Sets *makes_rows to 1, or to 0 if the device cannot make their rows; the slots
+   * below are then not called for these features. */
   asr_status (*prepare)(asr_backend_device *, asr_backend_features *, uint32_t *makes_rows);
 
   /* Begins the signal of an utterance; signal_end frees it and ignores NULL. */
@@ -89,7 +89,7 @@ typedef struct asr_backend_signals_api {
   asr_status (*step)(asr_backend_device *, asr_backend_features *, asr_backend_acoustic *, const asr_step_job *jobs,
                      size_t n_jobs, uint32_t buffer);
 
-  /* The slots below serve speakers. A back end has both, or a table whose size ends before them. */
+  /* The slots below are for streams with a speaker. A back end has both, or a table whose size ends before them. */
 
   /* Sets the transform of a signal's rows in later steps, copied. Value i of a row x, which the tables made, becomes
    * transform[i][n_dims] + the sum over j of transform[i][j] * x[j] (equation A1). The sum is taken in double, in this order,
@@ -102,7 +102,7 @@ typedef struct asr_backend_signals_api {
   asr_status (*step_with_rows)(asr_backend_device *, asr_backend_features *, asr_backend_acoustic *, const asr_step_job *jobs,
                                float *const *rows, size_t n_jobs, uint32_t buffer);
 
-  uint32_t most_whole_frames, reserved; /* see asr_signal_options; 0: no signal is normalised as a whole */
+  uint32_t most_whole_frames, reserved; /* maximum length of signals with normalise_whole; 0: there are none */
 } asr_backend_signals_api;
 
 #ifdef __cplusplus

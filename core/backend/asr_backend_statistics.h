@@ -3,11 +3,11 @@
  * asr_backend_statistics.h - the extension "statistics" of a back end: sums over rows from which Gaussians are
  * estimated.
  *
- * A device sums what a round of training needs (T1 and T2 of docs/equations.md), in double. Without this extension
- * training sums on the host, with the same bits. Every sum is taken row by row in the order of its shares, and no
- * operation is contracted. Exponentials and logarithms are those of plugins/common/kernels/posteriors.h. A back end that
- * computes them otherwise stays within 1e-10 of the sum of the magnitudes that it adds. Rules of calls, threads and
- * versions are those of asr_backend.h.
+ * A device sums what a round of training needs (T1 and T2 of docs/equations.md), in double. Without this extension the host
+ * sums, with the same bits: every sum is taken row by row in the order of its shares, and no operation is contracted.
+ * Exponentials and logarithms are those of posteriors.h, which all back ends here share; a back end that computes them in
+ * another way has to stay within 1e-10 of the sum of the magnitudes that it adds. The rules of asr_backend.h for calls,
+ * threads and versions hold.
  */
 #ifndef SENONE_ASR_BACKEND_STATISTICS_H
 #define SENONE_ASR_BACKEND_STATISTICS_H
@@ -52,7 +52,7 @@ typedef struct asr_row_share { /* a row's share of a state */
 typedef struct asr_backend_statistics_api {
   size_t size;
 
-  /* *serves = 1, or 0 if the device lacks double arithmetic. The slots below are called only on devices that serve. */
+  /* Sets *serves to 1, or to 0 if the device lacks double arithmetic; the slots below are then not called. */
   asr_status (*prepare)(asr_backend_device *, uint32_t *serves);
 
   /* Copies rows [n_rows][n_dims], all finite, to the device. free_rows ignores NULL; rows may be freed when `add` has

@@ -63,7 +63,7 @@ rm "$work/results/ocl_nvidia_nvidia_h200_mfcc.json"
 draw "$work/changed" --results "$work/results" || fail "$(<"$work/log")"
 grep -qF '| CUDA, H200 | 123.5 |' "$work/changed/tables.md" || fail "a changed measurement is not in the tables"
 grep -qF '| ocl_nvidia, H200 | (a) | (a) | (a) |' "$work/changed/tables.md" || fail "a missing measurement left no gap"
-! cmp -s "$work/changed/paper_000_figure_3.svg" "$work/out/paper_000_figure_3.svg" || fail "a changed measurement is not drawn"
+! cmp -s "$work/changed/vanek_2012a_figure_3.svg" "$work/out/vanek_2012a_figure_3.svg" || fail "a changed measurement is not drawn"
 
 if "$found" -m mypy --version >/dev/null 2>&1; then
   (cd bench/figures && "$found" -m mypy --strict --ignore-missing-imports --cache-dir "$work/mypy" . ../accuracy.py)
@@ -73,7 +73,7 @@ fi
 
 cmp "$work/out/tables.md" docs/figures/tables.md || fail "docs/figures/tables.md is out of date; ./dev figures --keep"
 version() { sed -n 's/.*\(Matplotlib [0-9.]*\)<.*/\1/p' "$1" | head -n 1; }
-drawn=$(version docs/figures/paper_000_figure_3.svg) here=$(version "$work/out/paper_000_figure_3.svg")
+drawn=$(version docs/figures/vanek_2012a_figure_3.svg) here=$(version "$work/out/vanek_2012a_figure_3.svg")
 [[ -n $drawn && -n $here ]] || fail "an SVG file does not name the version of Matplotlib"
 [[ $drawn == "$here" ]] || skip "docs/figures were drawn by $drawn, and here is $here"
 rm "$work"/out/*.png

@@ -9,7 +9,7 @@ failed=0
 wrong() { echo "docs.sh: $*" >&2; failed=1; }
 
 (($(wc -l <README.md) < 150)) || wrong "README.md has 150 lines or more"
-pages=(*.md docs/*.md bindings/python/README.md bench/results/NOTES.md)
+pages=(*.md docs/*.md docs/decisions/*.md bindings/python/README.md)
 cases=$(sed -nE 's/^(TEST|TEST_F|TEST_P|TYPED_TEST)\((\w+), *(\w+)\).*/\2.\3/p' tests/*/*.cc tests/*/*/*.cc)
 suites=" $(sed 's/\..*//' <<<"$cases" | sort -u | tr '\n' ' ') "
 for page in "${pages[@]}"; do

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiles the kernels of the OpenCL back end for AMD for real GPUs, without needing one. Each must compile without spills and
 # without scratch memory. Four fifths of the operations in the inner loops of scoring must be fused multiply-adds. Prints a
-# table; bench/results/ocl_amd_static.md is one. Argument: the source folder. Options are those of plugins/ocl_amd/tuning.h.
+# table; docs/acceptance/ocl_amd_static.md is one. Argument: the source folder. Options are those of plugins/ocl_amd/tuning.h.
 set -uo pipefail
 root=$1 least_percent=80 bitcode=/usr/lib/x86_64-linux-gnu/amdgcn/bitcode
 command -v clang-22 >/dev/null || { echo "clang-22 is not installed"; exit 77; }
