@@ -70,10 +70,10 @@ void add_decoding_options(Command app, DecodingOptions &decoding) {
 
 void print_summary(const ImportedModel &model, const std::string &output) {
   const FrontEnd &front_end = model.bundle.front_end;
-  print_line(stdout, "%s: %s, %zu phones, %zu HMMs for %zu contexts, %u pdfs, %llu Gaussians, %u dimensions, %g Hz",
+  print_line(stdout, "%s: %s, %zu phones, %zu HMMs for %llu contexts, %u pdfs, %llu Gaussians, %u dimensions, %g Hz",
              output.c_str(), model.bundle.source.c_str(), model.hmms.phones.size(), model.hmms.hmms.size(),
-             model.hmms.contexts.size(), model.acoustic.n_states, static_cast<unsigned long long>(model.acoustic.n_gaussians()),
-             model.acoustic.n_dims, front_end.sample_rate_hz);
+             static_cast<unsigned long long>(model.hmms.n_contexts()), model.acoustic.n_states,
+             static_cast<unsigned long long>(model.acoustic.n_gaussians()), model.acoustic.n_dims, front_end.sample_rate_hz);
 }
 
 void run_import(const ReadModel &read_model, const DecodingOptions &decoding, const SmoothingOptions &smoothing,

@@ -19,6 +19,8 @@ ReadModel add_kaldi(Command app) {
   const auto cmn = std::make_shared<std::string>("utterance");
   app.option("MODEL", options->model, "The model, such as exp/tri3/final.mdl").required();
   app.option("--phones", options->phones, "Names of its phones, such as data/lang/phones.txt");
+  app.option("--word-boundary", options->word_boundary,
+             "Positions of its phones in words, data/lang/phones/word_boundary.int (default: by their names, _B _E _I _S)");
   app.option("--silence", options->silence,
              "Its phones of silence, such as pau,sp, or their silence.csl (default: SIL or sil)");
   app.option("--tree", options->tree, "Its decision tree, such as exp/tri3/tree, to build graphs for it");

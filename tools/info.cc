@@ -34,7 +34,7 @@ Json hmm_info(const Bundle &bundle) {
   return {{"phones", set.phones.size()},
           {"hmms", set.hmms.size()},
           {"topologies", set.topologies.size()},
-          {"contexts", set.contexts.size()},
+          {"contexts", set.n_contexts()},
           {"pdfs", set.n_pdfs},
           {"silence", set.silence == kNoPhone ? "" : set.phones[set.silence].name}};
 }

@@ -29,13 +29,18 @@ class Expander {
  public:
   Expander(const LexicalGraph &lexical, const HmmSet &set, const ContextTable &contexts, const std::vector<Filler> &fillers,
            const TransitionScales &scales)
-      : lexical_(lexical), set_(set), fillers_(fillers), contexts_(set, contexts), states_(set, scales, &graph_) {
+      : lexical_(lexical),
+        set_(set),
+        table_(contexts),
+        fillers_(fillers),
+        contexts_(set, contexts),
+        states_(set, scales, &graph_) {
     follow_.assign(lexical.n_states(), kUnset);
     follow_at_once_.assign(lexical.n_states(), kUnset);
   }
 
   Expansion run(const BuildProgress &progress) {
-    graph_.start = boundary(lexical_.start);
+    graph_.start = boundary(lexical_.start, contexts_.edge_neighbour());
     return finish(progress);
   }
 
@@ -80,6 +85,7 @@ class Expander {
   };
   const LexicalGraph &lexical_;
   const HmmSet &set_;
+  const ContextTable &table_;
   const std::vector<Filler> &fillers_;
   StateGraph graph_;
   RightContexts contexts_;
@@ -98,13 +104,13 @@ class Expander {
   uint32_t follow(uint32_t place) {
     if (follow_[place] != kUnset) return follow_[place];
     NeighbourSet at_once, after_epsilon;
-    if (lexical_.final_costs[place] != kNotFinal) at_once.set(contexts_.silence_neighbour());
+    if (lexical_.final_costs[place] != kNotFinal) at_once.set(contexts_.edge_neighbour());
     for (uint32_t i = 0; i < lexical_.n_arcs[place]; ++i) {
       const LexicalArc &arc = lexical_.arcs[lexical_.begin[place] + i];
       if (is_class_label(arc.label)) {
         at_once |= class_begins();
       } else if (arc.label != 0) {
-        at_once.set(contexts_.neighbour_of(label_phone(arc.label)));
+        at_once.set(neighbour_of(arc.label));
       } else {
         after_epsilon |= contexts_[follow(arc.next)];
       }
@@ -120,10 +126,8 @@ class Expander {
     return contexts_.id(neighbours);
   }
 
-  // Returns the junction after a filler or at the start. The graph that uses a class provides the fillers at its end. So a
-  // class distinguishes fillers from words that count as silence.
-  uint32_t boundary(uint32_t place) {
-    const uint32_t left = class_end_ == kUnset ? contexts_.silence_neighbour() : contexts_.filler_neighbour();
+  // Returns the junction after a filler or at the start.
+  uint32_t boundary(uint32_t place, uint32_t left) {
     return junction({place, left, follow_with_fillers(place), !fillers_.empty()});
   }
 
@@ -160,13 +164,15 @@ class Expander {
   }
 
   // Neighbours that a phrase of a class may begin with; a word may be a filler, too.
-  const NeighbourSet &class_begins() const { return contexts_.all(); }
+  const NeighbourSet &class_begins() const { return contexts_.spoken(); }
+
+  uint32_t neighbour_of(uint32_t label) const { return table_.neighbour(label_phone(label), label_position(label)); }
 
   static NeighbourSet only(uint32_t neighbour) { return NeighbourSet().set(neighbour); }
 
   std::vector<uint32_t> members(const NeighbourSet &neighbours) const {
     std::vector<uint32_t> list;
-    for (uint32_t i = 0; i <= contexts_.silence_neighbour(); ++i) {
+    for (uint32_t i = 0; i < contexts_.n_neighbours(); ++i) {
       if (neighbours[i]) list.push_back(i);
     }
     return list;
@@ -188,7 +194,7 @@ class Expander {
     if (!added) return known->second;
     const uint32_t state = known->second = graph_.add_state();
     std::vector<StateArc> arcs;
-    for (const uint32_t last : members(contexts_.all())) {
+    for (const uint32_t last : members(contexts_.spoken())) {
       for (const uint32_t right : members(contexts_[follow_with_fillers(next)])) {
         Junction after{next, last, contexts_.id(only(right)), true};
         const float cost = pass_backoffs(&after);
@@ -216,7 +222,7 @@ class Expander {
     const uint32_t neighbours = after_word ? follow_with_fillers(next) : follow(next);
     std::vector<HmmBranch> branches;
     for (const RightContexts::Class &of : contexts_.classes(phone, label_position(label), left, neighbours)) {
-      Junction exit{next, contexts_.neighbour_of(phone), of.neighbours, after_word};
+      Junction exit{next, neighbour_of(label), of.neighbours, after_word};
       const float cost = pass_backoffs(&exit);
       branches.push_back({of.hmm, junction(exit), cost});
     }
@@ -228,7 +234,10 @@ class Expander {
     const uint64_t key = uint64_t(next) << 32 | uint64_t(1) << 31 | phone;
     const auto [known, added] = entries_of_.try_emplace(key);
     if (!added) return *known;
-    std::vector<StateArc> entry = states_.enter(phone, kAnyPosition, {{set_.phones[phone].hmm, boundary(next), 0}});
+    // The graph that uses a class provides the fillers at its end. So a class distinguishes fillers from words that count as
+    // silence.
+    const uint32_t left = class_end_ == kUnset ? contexts_.silence_neighbour() : contexts_.filler_neighbour();
+    std::vector<StateArc> entry = states_.enter(phone, kAnyPosition, {{set_.phones[phone].hmm, boundary(next, left), 0}});
     const auto is_epsilon = [](const StateArc &arc) { return arc.transition_id == 0; };
     entry.erase(std::remove_if(entry.begin(), entry.end(), is_epsilon), entry.end());
     return *known = store(entry);
@@ -262,14 +271,14 @@ class Expander {
         Junction next{arc.next, at.left, contexts_.id(still_allowed), false};
         const float cost = arc.cost + pass_backoffs(&next);
         arcs.push_back({0, arc.word, cost, junction(next)});
-      } else if (allowed[contexts_.neighbour_of(label_phone(arc.label))]) {
+      } else if (allowed[neighbour_of(arc.label)]) {
         append(enter_phone(arc.label, at.left, arc.next), arc.word, arc.cost);
       }
     }
     if (at.after_word) {
       for (const Filler &filler : fillers_) append(enter_filler(filler.phone, at.place), 0, on_cost_grid(filler.cost));
     }
-    if (allowed[contexts_.silence_neighbour()]) graph_.final_costs[state] = lexical_.final_costs[at.place];
+    if (allowed[contexts_.edge_neighbour()]) graph_.final_costs[state] = lexical_.final_costs[at.place];
     graph_.set_arcs(state, arcs);
   }
 };

@@ -62,11 +62,7 @@ class TreeBuilder {
   static std::vector<uint32_t> spell(const std::vector<uint32_t> &phones) {
     std::vector<uint32_t> labels;
     for (size_t i = 0; i < phones.size(); ++i) {
-      const bool first = i == 0, last = i + 1 == phones.size();
-      labels.push_back(phone_label(phones[i], first && last ? WordPosition::kSingle
-                                              : first       ? WordPosition::kBegin
-                                              : last        ? WordPosition::kEnd
-                                                            : WordPosition::kInternal));
+      labels.push_back(phone_label(phones[i], position_in_word(i, phones.size())));
     }
     return labels;
   }

@@ -2,6 +2,7 @@
 #include "builder/graph/lexicon.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -58,13 +59,52 @@ void collect(const Lexicon &lexicon, WordsOf *words_of) {
   }
 }
 
+constexpr std::array<const char *, 4> kEndings = {"_I", "_B", "_E", "_S"};  // Kaldi's, by WordPosition
+
+// The names by which dictionaries call a model's phones: their own, and those with Kaldi's endings of word positions.
+class PhoneNames {
+ public:
+  struct Named {
+    uint32_t phone;
+    uint8_t position;  // kAnyPosition: the name tells none
+  };
+
+  explicit PhoneNames(const HmmSet &set) {
+    for (uint32_t i = 0; i < set.phones.size(); ++i) named_[set.phones[i].name] = {i, kAnyPosition};
+    for (const PhoneContexts &contexts : set.phone_contexts) {
+      if (contexts.position == kAnyPosition) continue;
+      named_.emplace(set.phones[contexts.base].name + kEndings[contexts.position], Named{contexts.base, contexts.position});
+    }
+  }
+
+  const Named *find(const std::string &name) const {
+    const auto found = named_.find(name);
+    return found == named_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::unordered_map<std::string, Named> named_;
+};
+
+// Throws if the name of a phone says another position than the phone has in the word.
+void check_position(const PhoneNames::Named &named, size_t i, const DictionaryLine &line, const std::string &source) {
+  const auto position = static_cast<uint8_t>(position_in_word(i, line.phones.size()));
+  if (named.position == kAnyPosition || named.position == position) return;
+  const std::string &name = line.phones[i];
+  fail(ASR_BAD_FILE,
+       "%s: line %zu: '%.40s' has %s as phone %zu of %zu, where it must be %s; first phones end in _B, last in _E, those "
+       "between "
+       "in _I, single ones in _S, or none has an ending",
+       source.c_str(), line.number, line.word.c_str(), name.c_str(), i + 1, line.phones.size(),
+       (name.substr(0, name.size() - 2) + kEndings[position]).c_str());
+}
+
 }  // namespace
 
 std::string LeftOut::why() const { return format("line %zu has the phone '%s', which the model lacks", line, phone.c_str()); }
 
 Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source, const HmmSet &set, size_t *n_left_out) {
-  std::unordered_map<std::string, uint32_t> phone_ids;
-  for (uint32_t i = 0; i < set.phones.size(); ++i) phone_ids[set.phones[i].name] = i;
+  const PhoneNames names(set);
   WordsOf words_of;
   std::map<std::string, LeftOut> left_out;
   const LeftOut *first = nullptr;
@@ -74,21 +114,22 @@ Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source,
       text, source,
       [&](const DictionaryLine &line) {
         std::vector<uint32_t> phones;
-        for (const std::string &name : line.phones) {
-          const auto phone = phone_ids.find(name);
-          if (phone == phone_ids.end()) {
+        for (size_t i = 0; i < line.phones.size(); ++i) {
+          const PhoneNames::Named *const named = names.find(line.phones[i]);
+          if (named == nullptr) {
             ++*n_left_out;
-            const auto added = left_out.emplace(line.word, LeftOut{line.number, name}).first;
+            const auto added = left_out.emplace(line.word, LeftOut{line.number, line.phones[i]}).first;
             if (first == nullptr) first = &added->second;
             return;
           }
-          phones.push_back(phone->second);
+          check_position(*named, i, line, source);
+          phones.push_back(named->phone);
         }
         words_of[phones].push_back({line.word, static_cast<float>(-std::log(line.probability) + 0.0)});
         n_with_silence += line.has_silence;
         n_with_output += !line.output.empty();
       },
-      [&](const std::string &name) { return phone_ids.count(name) != 0; });
+      [&](const std::string &name) { return names.find(name) != nullptr; });
   if (words_of.empty()) {
     fail(ASR_BAD_FILE, "%s: %s; give the dictionary made for this model", source.c_str(),
          first == nullptr ? "no words in it" : first->why().c_str());

@@ -34,7 +34,8 @@ struct Lexicon {
 };
 
 // Reads CMU Sphinx form (builder/g2p/dictionary.h). Pronunciations with phones missing in the model are left out and counted in
-// *n_left_out. If no word remains, the error names the first line.
+// *n_left_out. If no word remains, the error names the first line. Phones of a model with positions in words may have Kaldi's
+// endings (HELLO HH_B AH_I L_I OW_E); one in another position is an error.
 Lexicon read_sphinx_lexicon(const std::string &path, const HmmSet &set, size_t *n_left_out);
 Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source, const HmmSet &set, size_t *n_left_out);
 

@@ -5,14 +5,20 @@
 
 namespace asr {
 
-RightContexts::RightContexts(const HmmSet &set, const ContextTable &table)
-    : set_(set), table_(table), silence_neighbour_(uint32_t(set.phones.size())) {
-  if (set.phones.size() >= kMaxNeighbours) {
-    fail(ASR_UNSUPPORTED, "the model has %zu base phones; graphs can be built for at most %zu", set.phones.size(),
-         kMaxNeighbours - 1);
+RightContexts::RightContexts(const HmmSet &set, const ContextTable &table) : table_(table) {
+  if (table.n_neighbours() > kMaxNeighbours) {
+    fail(ASR_UNSUPPORTED, "the model has %zu base phones; graphs can be built for at most %zu%s", set.phones.size(),
+         table.tells_neighbours_positions() ? kMaxNeighbours / 2 - 1 : kMaxNeighbours - 1,
+         table.tells_neighbours_positions() ? " with positions in words" : "");
   }
-  for (uint32_t phone = 0; phone < set.phones.size(); ++phone) all_.set(neighbour_of(phone));
-  all_.set(silence_neighbour_);
+  for (uint32_t phone = 0; phone < set.phones.size(); ++phone) {
+    for (const WordPosition position : {WordPosition::kBegin, WordPosition::kInternal}) {
+      spoken_.set(table.neighbour(phone, position));
+    }
+  }
+  all_ = spoken_;
+  all_.set(silence_neighbour());
+  all_.set(edge_neighbour());
 }
 
 uint32_t RightContexts::id(const NeighbourSet &neighbours) {
@@ -29,9 +35,9 @@ const std::vector<RightContexts::Class> &RightContexts::classes(uint32_t phone, 
   std::vector<uint32_t> hmms;
   std::vector<NeighbourSet> members;
   const NeighbourSet all = sets_[neighbours];
-  for (uint32_t right = 0; right <= silence_neighbour_; ++right) {
+  for (uint32_t right = 0; right < n_neighbours(); ++right) {
     if (!all[right]) continue;
-    const uint32_t hmm = table_.find(phone, phone_of(left), phone_of(right), position);
+    const uint32_t hmm = table_.find_between(phone, left, right, position);
     size_t at = 0;
     while (at < hmms.size() && hmms[at] != hmm) ++at;
     if (at == hmms.size()) {

@@ -11,7 +11,7 @@
 
 namespace asr {
 
-// Members are neighbours: a base phone's number, or silence_neighbour() for fillers and the end of the utterance.
+// Members are neighbours (ContextTable).
 constexpr size_t kMaxNeighbours = 256;
 using NeighbourSet = std::bitset<kMaxNeighbours>;
 
@@ -19,10 +19,12 @@ class RightContexts {
  public:
   RightContexts(const HmmSet &set, const ContextTable &table);  // both arguments must outlive it
 
-  uint32_t silence_neighbour() const { return silence_neighbour_; }
-  uint32_t neighbour_of(uint32_t phone) const { return set_.phones[phone].filler ? silence_neighbour_ : phone; }
-  uint32_t filler_neighbour() const { return silence_neighbour_ + 1; }  // treated as silence, but never in a set
-  const NeighbourSet &all() const { return all_; }                      // the silence neighbour and all phones but fillers
+  uint32_t silence_neighbour() const { return table_.silence_neighbour(); }
+  uint32_t edge_neighbour() const { return table_.edge_neighbour(); }
+  uint32_t filler_neighbour() const { return table_.n_neighbours(); }  // treated as silence, but never in a set
+  uint32_t n_neighbours() const { return table_.n_neighbours(); }
+  const NeighbourSet &all() const { return all_; }
+  const NeighbourSet &spoken() const { return spoken_; }  // all that a phone of a word may be
 
   uint32_t id(const NeighbourSet &neighbours);  // id of a set; ids count from 0
   const NeighbourSet &operator[](uint32_t id) const { return sets_[id]; }
@@ -35,15 +37,11 @@ class RightContexts {
   const std::vector<Class> &classes(uint32_t phone, WordPosition position, uint32_t left, uint32_t neighbours);
 
  private:
-  const HmmSet &set_;
   const ContextTable &table_;
-  uint32_t silence_neighbour_;
-  NeighbourSet all_;
+  NeighbourSet all_, spoken_;
   std::vector<NeighbourSet> sets_;
   std::unordered_map<NeighbourSet, uint32_t> id_of_;
   std::unordered_map<uint64_t, std::vector<Class>> classes_;
-
-  uint32_t phone_of(uint32_t neighbour) const { return neighbour >= silence_neighbour_ ? set_.silence : neighbour; }
 };
 
 }  // namespace asr

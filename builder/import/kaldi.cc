@@ -159,7 +159,15 @@ ImportedModel import_kaldi(const KaldiOptions &options) {
   model.acoustic = std::move(source.acoustic);
   std::optional<kaldi::Tree> tree;
   if (!options.tree.empty()) tree.emplace(options.tree);
-  model.hmms = kaldi::make_hmm_set(source.transitions, phones, options.model, tree ? &*tree : nullptr);
+  std::optional<kaldi::WordBoundaries> boundaries;
+  if (!options.word_boundary.empty()) {
+    if (phones.empty()) {
+      fail(ASR_INVALID_ARGUMENT, "%s: --word-boundary is about the phones of --phones; give that, too", options.model.c_str());
+    }
+    boundaries = kaldi::read_word_boundaries(options.word_boundary, phones);
+  }
+  model.hmms = kaldi::make_hmm_set(source.transitions, phones, options.model, tree ? &*tree : nullptr,
+                                   boundaries ? &*boundaries : nullptr);
   if (!options.silence.empty()) {
     name_silence(&model.hmms, read_silence_names(options.silence, phones), options.model);
   } else if (model.hmms.silence == kNoPhone) {

@@ -11,6 +11,7 @@ namespace asr {
 struct KaldiOptions {
   std::string model;                        // .mdl
   std::string phones;                       // phones.txt; empty = phones are named by their numbers
+  std::string word_boundary;                // positions of phones in words; empty = by _B _E _I _S if a phone has all four
   std::string silence;                      // its phones of silence, or a silence.csl; empty = SIL or sil
   std::string tree;                         // maps contexts of phones to pdfs; empty = only graphs made for the model fit
   std::string mfcc_conf;                    // options of compute-mfcc-feats; empty = its defaults

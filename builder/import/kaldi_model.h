@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -63,10 +64,17 @@ TransitionModel read_transition_model(ObjectReader &reader);
 AcousticModel read_gmms(ObjectReader &reader, const std::string &path);
 Model read_model(const std::string &path);
 
+// Positions in words by Kaldi's phone number; kAnyPosition: outside of words.
+using WordBoundaries = std::map<uint32_t, uint8_t>;
+
+// Reads word_boundary.int or word_boundary.txt: lines of a phone, by number or name, and nonword, begin, end, internal or
+// singleton. Throws naming the line if a phone is not in `phone_names`, or if its name lacks the ending of its position.
+WordBoundaries read_word_boundaries(const std::string &path, const std::vector<std::string> &phone_names);
+
 // Returns the HMMs and the meaning of the transition-ids. phone_names: by Kaldi's phone number, empty = the number is the name.
-// Phones that exist with all of the endings _B _E _I _S become one base phone in four word positions. tree: NULL = contexts
-// stay unknown.
+// Phones that exist with all of the endings _B _E _I _S become one base phone in four word positions, or those of which
+// `boundaries` says so. tree: NULL = contexts stay unknown.
 HmmSet make_hmm_set(const TransitionModel &model, const std::vector<std::string> &phone_names, const std::string &source,
-                    const Tree *tree = nullptr);
+                    const Tree *tree = nullptr, const WordBoundaries *boundaries = nullptr);
 
 }  // namespace asr::kaldi

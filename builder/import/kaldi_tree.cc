@@ -2,6 +2,7 @@
 #include "builder/import/kaldi_tree.h"
 
 #include <algorithm>
+#include <map>
 
 #include "builder/text/text_file.h"
 #include "core/base/error.h"
@@ -61,15 +62,41 @@ uint32_t Tree::read_node(ObjectReader &reader, uint32_t depth) {
   return number;
 }
 
+size_t Tree::child_of(const Node &node, int32_t value) const {
+  if (node.kind == Kind::kTable) return static_cast<size_t>(value);
+  return std::binary_search(node.yes.begin(), node.yes.end(), value) ? 0 : 1;
+}
+
 int32_t Tree::pdf(const std::vector<uint32_t> &window, int32_t pdf_class) const {
   for (const Node *node = &nodes_[0];;) {
     if (node->kind == Kind::kNone || node->kind == Kind::kLeaf) return node->pdf;
     const int32_t value = node->key == kPdfClass ? pdf_class : static_cast<int32_t>(window[static_cast<size_t>(node->key)]);
-    size_t child = std::binary_search(node->yes.begin(), node->yes.end(), value) ? 0 : 1;
-    if (node->kind == Kind::kTable) child = static_cast<size_t>(value);
+    const size_t child = child_of(*node, value);
     if (child >= node->children.size()) return -1;
     node = &nodes_[node->children[child]];
   }
+}
+
+std::vector<uint32_t> Tree::classes(uint32_t central_phone, uint32_t index, const std::vector<uint32_t> &phones) const {
+  std::vector<uint32_t> class_of(phones.size(), 0);
+  std::vector<uint32_t> todo = {0};
+  while (!todo.empty()) {
+    const Node &node = nodes_[todo.back()];
+    todo.pop_back();
+    if (node.key == static_cast<int32_t>(central_)) {
+      const size_t child = child_of(node, static_cast<int32_t>(central_phone));
+      if (child < node.children.size()) todo.push_back(node.children[child]);
+      continue;
+    }
+    todo.insert(todo.end(), node.children.begin(), node.children.end());
+    if (node.children.empty() || node.key != static_cast<int32_t>(index)) continue;
+    std::map<std::pair<uint32_t, size_t>, uint32_t> refined;  // key: class so far, child
+    for (size_t i = 0; i < phones.size(); ++i) {
+      const size_t child = std::min(child_of(node, static_cast<int32_t>(phones[i])), node.children.size());
+      class_of[i] = refined.emplace(std::pair(class_of[i], child), static_cast<uint32_t>(refined.size())).first->second;
+    }
+  }
+  return class_of;
 }
 
 }  // namespace asr::kaldi

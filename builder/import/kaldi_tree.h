@@ -20,6 +20,10 @@ class Tree {
   // window[width]: numbers of phones, 0 for none. Returns -1 if the tree has no answer.
   int32_t pdf(const std::vector<uint32_t> &window, int32_t pdf_class) const;
 
+  // Returns a number for each phone as window[index]. Those of two phones are equal if the tree never tells them apart there
+  // for this central phone.
+  std::vector<uint32_t> classes(uint32_t central_phone, uint32_t index, const std::vector<uint32_t> &phones) const;
+
  private:
   enum class Kind { kNone, kLeaf, kTable, kSplit };
   static constexpr int32_t kPdfClass = -1;  // a key that is not an index in the window
@@ -33,6 +37,7 @@ class Tree {
   uint32_t width_ = 0, central_ = 0;
   std::vector<Node> nodes_;  // [0] is the root
 
+  size_t child_of(const Node &node, int32_t value) const;  // may be beyond the children
   uint32_t read_node(ObjectReader &reader, uint32_t depth);
 };
 

@@ -174,6 +174,9 @@ std::vector<uint32_t> phone_groups(const HmmSet &set) {
   for (const ContextPhone &context : set.contexts) {
     join(set.hmms[context.hmm], set.hmms[set.phones[context.base].hmm]);
   }
+  for (const PhoneContexts &contexts : set.phone_contexts) {
+    for (const uint32_t hmm : contexts.hmms) join(set.hmms[hmm], set.hmms[set.phones[contexts.base].hmm]);
+  }
   std::vector<uint32_t> number_of(set.n_pdfs, kNoGroup), groups(set.n_pdfs);
   uint32_t n_groups = 0;
   for (uint32_t pdf = 0; pdf < set.n_pdfs; ++pdf) {

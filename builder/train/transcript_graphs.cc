@@ -49,31 +49,28 @@ std::vector<uint32_t> TranscriptGraphs::states(const Transcript &words) const {
   struct Spoken {
     uint32_t phone;
     WordPosition position;
+    uint32_t neighbour;  // the phone as one
   };
   std::vector<Spoken> phones;
   const auto add_silence = [&] {
-    if (set_.silence != kNoPhone) phones.push_back({set_.silence, WordPosition::kSingle});
+    if (set_.silence != kNoPhone) phones.push_back({set_.silence, WordPosition::kSingle, contexts_.silence_neighbour()});
   };
   add_silence();
   for (const std::string &word : words) {
     const std::vector<uint32_t> &spoken = lexicon_.pronunciations[lexicon_.pronunciations_of.at(word).front()];
     for (size_t i = 0; i < spoken.size(); ++i) {
-      const bool begins = i == 0, ends = i + 1 == spoken.size();
-      const WordPosition position = begins && ends ? WordPosition::kSingle
-                                    : begins       ? WordPosition::kBegin
-                                    : ends         ? WordPosition::kEnd
-                                                   : WordPosition::kInternal;
-      phones.push_back({spoken[i], position});
+      const WordPosition position = position_in_word(i, spoken.size());
+      phones.push_back({spoken[i], position, contexts_.neighbour(spoken[i], position)});
     }
   }
   add_silence();
   std::vector<uint32_t> pdfs;
   for (size_t i = 0; i < phones.size(); ++i) {
     const bool is_filler = set_.phones[phones[i].phone].filler;
-    const uint32_t left = i == 0 ? set_.silence : phones[i - 1].phone;
-    const uint32_t right = i + 1 == phones.size() ? set_.silence : phones[i + 1].phone;
+    const uint32_t left = i == 0 ? contexts_.edge_neighbour() : phones[i - 1].neighbour;
+    const uint32_t right = i + 1 == phones.size() ? contexts_.edge_neighbour() : phones[i + 1].neighbour;
     const uint32_t hmm =
-        is_filler ? set_.phones[phones[i].phone].hmm : contexts_.find(phones[i].phone, left, right, phones[i].position);
+        is_filler ? set_.phones[phones[i].phone].hmm : contexts_.find_between(phones[i].phone, left, right, phones[i].position);
     pdfs.insert(pdfs.end(), set_.hmms[hmm].pdfs.begin(), set_.hmms[hmm].pdfs.end());
   }
   return pdfs;

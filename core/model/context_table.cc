@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ContextTable looks up a phone in context: a hash of the listed contexts, and the order of the back-off.
+// ContextTable looks up a phone in context: a hash of the listed contexts and the order of the back-off, or the classes of
+// neighbours with positions.
 #include <algorithm>
 #include <array>
 
@@ -21,6 +22,43 @@ ContextTable::ContextTable(const HmmSet &set) : set_(set) {
     hmm_of_.emplace(key(context.base, context.left, context.right, context.position), context.hmm);
     has_positions_ |= context.position != kAnyPosition;
   }
+  const auto n_phones = static_cast<uint32_t>(set.phones.size());
+  silence_ = edge_ = n_phones;
+  if (!tells_neighbours_positions()) return;
+  silence_ = 2 * n_phones;
+  edge_ = silence_ + 1;
+  in_position_.assign(4 * set.phones.size(), nullptr);
+  for (const bool listed : {false, true}) {  // a listed position comes before any
+    for (const PhoneContexts &contexts : set.phone_contexts) {
+      if ((contexts.position != kAnyPosition) != listed) continue;
+      for (uint8_t position = 0; position < 4; ++position) {
+        if (!listed || position == contexts.position) in_position_[4 * size_t{contexts.base} + position] = &contexts;
+      }
+    }
+  }
+}
+
+uint32_t ContextTable::neighbour(uint32_t phone, WordPosition position) const {
+  if (!tells_neighbours_positions()) return set_.phones[phone].filler ? silence_ : phone;
+  const bool inside = position == WordPosition::kInternal || position == WordPosition::kSingle;
+  return 2 * phone + static_cast<uint32_t>(inside ? NeighbourForm::kInside : NeighbourForm::kAtEdge);
+}
+
+// Returns a neighbour's index among the classes of PhoneContexts.
+size_t ContextTable::form_of(uint32_t neighbour) const {
+  if (neighbour < silence_) return 3 * size_t{neighbour / 2} + neighbour % 2;
+  if (neighbour == edge_ || set_.silence == kNoPhone) return 3 * set_.phones.size();
+  return 3 * size_t{set_.silence} + static_cast<size_t>(NeighbourForm::kBetweenWords);
+}
+
+uint32_t ContextTable::find_between(uint32_t base, uint32_t left, uint32_t right, WordPosition position) const {
+  if (!tells_neighbours_positions()) {
+    return find(base, left >= silence_ ? set_.silence : left, right >= silence_ ? set_.silence : right, position);
+  }
+  const PhoneContexts *const contexts = in_position_[4 * size_t{base} + static_cast<size_t>(position)];
+  if (contexts == nullptr) return set_.phones[base].hmm;
+  const size_t left_class = contexts->left_class[form_of(left)], right_class = contexts->right_class[form_of(right)];
+  return contexts->hmms[left_class * contexts->n_right_classes + right_class];
 }
 
 uint32_t ContextTable::find(uint32_t base, uint32_t left, uint32_t right, WordPosition position) const {

@@ -8,7 +8,8 @@ namespace asr {
 namespace {
 
 constexpr char kMagic[9] = "SenoneHM";
-constexpr uint32_t kVersion = 1;
+// Sets without phone contexts are written as version 1, which every release reads.
+constexpr uint32_t kVersion = 1, kPhoneContextsVersion = 2;
 
 struct Header {
   char magic[8];
@@ -17,6 +18,16 @@ struct Header {
   uint32_t n_topologies, n_topology_arcs, n_hmms, n_hmm_pdfs, n_contexts, n_transitions;
 };
 static_assert(sizeof(Header) == 52);
+
+struct PhoneContextsHeader {  // of version 2
+  Header common;
+  uint32_t n_phone_contexts, n_phone_context_hmms;
+};
+static_assert(sizeof(PhoneContextsHeader) == 60);
+
+struct PhoneContextsRecord {
+  uint32_t base, position, n_left_classes, n_right_classes;
+};
 
 struct PhoneRecord {
   uint32_t name_end;  // offset in the names section where the next name begins
@@ -79,6 +90,31 @@ std::vector<BasePhone> unpack_phones(const std::vector<char> &names, const std::
   return phones;
 }
 
+PhoneContextsHeader read_header(SectionReader *reader, const FileCopy &file) {
+  uint32_t version = kVersion;
+  if (file.size() >= sizeof(Header)) memcpy(&version, file.data() + sizeof(Header::magic), sizeof(version));
+  if (version != kVersion) return reader->header<PhoneContextsHeader>(kMagic, kPhoneContextsVersion);
+  return {reader->header<Header>(kMagic, kVersion), 0, 0};
+}
+
+void read_phone_contexts(SectionReader *reader, const PhoneContextsHeader &header, const std::string &path, HmmSet *set) {
+  const size_t n_forms = set->n_neighbour_forms();
+  const auto records = reader->copy<PhoneContextsRecord>(header.n_phone_contexts, "phones in positions");
+  const auto classes = reader->copy<uint16_t>(2 * uint64_t{header.n_phone_contexts} * n_forms, "classes of neighbours");
+  const auto hmms = reader->copy<uint32_t>(header.n_phone_context_hmms, "HMMs of classes");
+  Cutter<uint16_t> next_classes(classes, path, "classes of neighbours");
+  Cutter<uint32_t> next_hmms(hmms, path, "HMMs of classes");
+  for (const PhoneContextsRecord &record : records) {
+    if (record.position > 0xff) fail(ASR_BAD_FILE, "%s: a phone has no valid word position", path.c_str());
+    PhoneContexts contexts{record.base, static_cast<uint8_t>(record.position), record.n_right_classes, {}, {}, {}};
+    contexts.left_class = next_classes.next(n_forms);
+    contexts.right_class = next_classes.next(n_forms);
+    const uint64_t n_hmms = uint64_t{record.n_left_classes} * record.n_right_classes;
+    contexts.hmms = next_hmms.next(n_hmms);
+    set->phone_contexts.push_back(std::move(contexts));
+  }
+}
+
 }  // namespace
 
 void write_hmm_set(const HmmSet &set, const FileAt &place) {
@@ -108,9 +144,21 @@ void write_hmm_set(const HmmSet &set, const FileAt &place) {
     transitions.push_back({t.phone, t.pdf, t.hmm_state, t.position, static_cast<uint8_t>(t.self_loop)});
   }
 
-  Header header{};
+  std::vector<PhoneContextsRecord> phone_contexts;
+  std::vector<uint16_t> classes;
+  std::vector<uint32_t> class_hmms;
+  for (const PhoneContexts &c : set.phone_contexts) {
+    const auto n_left_classes = static_cast<uint32_t>(c.hmms.size() / c.n_right_classes);
+    phone_contexts.push_back({c.base, c.position, n_left_classes, c.n_right_classes});
+    classes.insert(classes.end(), c.left_class.begin(), c.left_class.end());
+    classes.insert(classes.end(), c.right_class.begin(), c.right_class.end());
+    class_hmms.insert(class_hmms.end(), c.hmms.begin(), c.hmms.end());
+  }
+
+  PhoneContextsHeader whole{};
+  Header &header = whole.common;
   memcpy(header.magic, kMagic, sizeof(header.magic));
-  header.version = kVersion;
+  header.version = phone_contexts.empty() ? kVersion : kPhoneContextsVersion;
   header.n_pdfs = set.n_pdfs;
   header.n_phones = static_cast<uint32_t>(phones.size());
   header.silence = set.silence;
@@ -121,9 +169,11 @@ void write_hmm_set(const HmmSet &set, const FileAt &place) {
   header.n_hmm_pdfs = static_cast<uint32_t>(pdfs.size());
   header.n_contexts = static_cast<uint32_t>(contexts.size());
   header.n_transitions = static_cast<uint32_t>(transitions.size());
+  whole.n_phone_contexts = static_cast<uint32_t>(phone_contexts.size());
+  whole.n_phone_context_hmms = static_cast<uint32_t>(class_hmms.size());
 
   OutputFile file(place);
-  file.write(&header, sizeof(header));
+  file.write(&whole, phone_contexts.empty() ? sizeof(header) : sizeof(whole));
   write_section(file, names);
   write_section(file, phones);
   write_section(file, topologies);
@@ -132,13 +182,19 @@ void write_hmm_set(const HmmSet &set, const FileAt &place) {
   write_section(file, pdfs);
   write_section(file, contexts);
   write_section(file, transitions);
+  if (!phone_contexts.empty()) {
+    write_section(file, phone_contexts);
+    write_section(file, classes);
+    write_section(file, class_hmms);
+  }
   file.commit();
 }
 
 HmmSet read_hmm_set(const std::string &path) {
   const FileCopy file(path);
   SectionReader reader(file.data(), file.size(), path);
-  const auto header = reader.header<Header>(kMagic, kVersion);
+  const PhoneContextsHeader whole = read_header(&reader, file);
+  const Header &header = whole.common;
   const auto names = reader.copy<char>(header.n_name_bytes, "phone names");
   const auto phones = reader.copy<PhoneRecord>(header.n_phones, "phones");
   const auto topologies = reader.copy<TopologyRecord>(header.n_topologies, "topologies");
@@ -147,12 +203,13 @@ HmmSet read_hmm_set(const std::string &path) {
   const auto pdfs = reader.copy<uint32_t>(header.n_hmm_pdfs, "pdfs of HMMs");
   const auto contexts = reader.copy<ContextRecord>(header.n_contexts, "contexts");
   const auto transitions = reader.copy<TransitionRecord>(header.n_transitions, "transitions");
-  reader.finish();
-
   HmmSet set;
   set.n_pdfs = header.n_pdfs;
   set.silence = header.silence;
   set.phones = unpack_phones(names, phones, path);
+  if (whole.n_phone_contexts > 0) read_phone_contexts(&reader, whole, path, &set);
+  reader.finish();
+
   Cutter<TopologyArc> next_arcs(arcs, path, "topology arcs");
   for (const TopologyRecord &record : topologies) set.topologies.push_back({record.n_states, next_arcs.next(record.n_arcs)});
   Cutter<uint32_t> next_pdfs(pdfs, path, "pdfs");

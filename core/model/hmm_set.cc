@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model/hmm_set.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_set>
 
@@ -84,6 +85,34 @@ void validate_contexts(const HmmSet &set, const char *source) {
   }
 }
 
+void validate_phone_contexts(const HmmSet &set, const char *source) {
+  if (!set.phone_contexts.empty() && !set.contexts.empty()) {
+    fail(ASR_BAD_FILE, "%s: has contexts with and without positions of the neighbours", source);
+  }
+  std::unordered_set<uint64_t> known;
+  for (size_t i = 0; i < set.phone_contexts.size(); ++i) {
+    const PhoneContexts &contexts = set.phone_contexts[i];
+    const auto refuse = [&](const char *why) { fail(ASR_BAD_FILE, "%s: contexts %zu %s", source, i, why); };
+    if (contexts.base >= set.phones.size()) refuse("are of a phone that does not exist");
+    if (contexts.position > static_cast<uint8_t>(WordPosition::kSingle) && contexts.position != kAnyPosition) {
+      refuse("are of an unknown word position");
+    }
+    if (!known.insert(uint64_t(contexts.base) << 8 | contexts.position).second) refuse("are those of a phone that has some");
+    const size_t n_right = contexts.n_right_classes;
+    if (n_right == 0 || contexts.hmms.empty() || contexts.hmms.size() % n_right != 0) refuse("have no HMM for each class");
+    const auto outside = [&](const std::vector<uint16_t> &classes, size_t n_classes) {
+      return classes.size() != set.n_neighbour_forms() ||
+             std::any_of(classes.begin(), classes.end(), [&](uint16_t number) { return number >= n_classes; });
+    };
+    if (outside(contexts.left_class, contexts.hmms.size() / n_right) || outside(contexts.right_class, n_right)) {
+      refuse("put a neighbour in a class that does not exist");
+    }
+    if (std::any_of(contexts.hmms.begin(), contexts.hmms.end(), [&](uint32_t hmm) { return hmm >= set.hmms.size(); })) {
+      refuse("use an HMM that does not exist");
+    }
+  }
+}
+
 void validate_transitions(const HmmSet &set, const char *source) {
   for (size_t i = 1; i < set.transitions.size(); ++i) {
     const Transition &transition = set.transitions[i];
@@ -110,6 +139,12 @@ bool HmmSet::knows_contexts() const {
   return true;
 }
 
+uint64_t HmmSet::n_contexts() const {
+  uint64_t n = contexts.size();
+  for (const PhoneContexts &of_phone : phone_contexts) n += of_phone.hmms.size();
+  return n;
+}
+
 uint32_t HmmSet::find_phone(const std::string &name) const {
   for (size_t i = 0; i < phones.size(); ++i) {
     if (phones[i].name == name) return static_cast<uint32_t>(i);
@@ -123,6 +158,7 @@ void HmmSet::validate(const std::string &source) const {
   validate_hmms(*this, source.c_str());
   validate_phones(*this, source.c_str());
   validate_contexts(*this, source.c_str());
+  validate_phone_contexts(*this, source.c_str());
   validate_transitions(*this, source.c_str());
 }
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # kaldi.sh SENONE checks that models, graphs and feature archives of Kaldi (SENONE_TEST_DATA) give the words and scores of
 # Kaldi's decoder. kaldi_indonesian: every hypothesis and every score of its logs, and the error rates of its sweep of acoustic
-# scales. kaldi_yesno: every recording of its test set.
+# scales; and graphs of our own for its models, whose phones have positions in words. kaldi_yesno: every recording of its test
+# set.
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}
@@ -64,6 +65,41 @@ indonesian() {
   [[ $best == "$expected" ]] || status=1
 }
 
+# hear MODEL recognises the test set with the settings of Kaldi's recipe; the words are in MODEL.hyp.
+hear() {
+  local from=$data/kaldi_indonesian
+  "$senone" recognize --model "$1" --device cpu --features "ark:$from/mfcc/raw_mfcc_test.1.ark" --cmvn "ark:$from/mfcc/cmvn_test.ark" \
+    --utt2spk "$from/data/test/utt2spk" --beam 13 --max-active 7000 --acoustic-scale 0.083333 --hyp "$1.hyp" "${@:2}" >/dev/null 2>&1
+}
+
+# own MODEL builds graphs of the recipe's dictionary and language model, and of a grammar of the test's sentences. A word of
+# Kaldi's graph is another there, "holiday", so that it is a new one for the model. The language model must have the error rate
+# of Kaldi's graph, the grammar few errors.
+own() {
+  local from=$data/kaldi_indonesian exp=$data/kaldi_indonesian/exp/$1 bundle=$work/own_$1 kaldi found of_grammar
+  local rename='s/\bLIBURAN\b/holiday/g'
+  sed "$rename" "$from/data/test/text" >"$work/ref"
+  sed "$rename" "$from/data/local/dict/lexicon.txt" >"$work/lexicon.txt"
+  sed "$rename" "$from/data/local/tmp/lm.arpa" >"$work/lm.arpa"
+  {
+    printf '#JSGF V1.0;\ngrammar test;\npublic <sentence> =\n'
+    cut -d' ' -f2- "$work/ref" | sort -u | sed '1!s/^/| /'
+    echo ';'
+  } >"$work/test.jsgf"
+  "$senone" import kaldi "$exp/40.mdl" "$bundle" --phones "$from/data/lang/phones.txt" --tree "$exp/tree" \
+    --word-boundary "$from/data/lang/phones/word_boundary.int" --mfcc-conf "$from/conf/mfcc.conf" >/dev/null 2>&1
+  "$senone" graph --model "$bundle" --lexicon "$work/lexicon.txt" --lm "$work/lm.arpa" --silence-prob 0.5 >/dev/null
+  "$senone" graph --model "$bundle" --lexicon "$work/lexicon.txt" --jsgf "$work/test.jsgf" --out "$bundle.grammar" >/dev/null
+  hear "$work/$1"
+  hear "$bundle"
+  hear "$bundle.grammar" --keep-rejected
+  kaldi=$(wer "$from/data/test/text" "$work/$1.hyp") found=$(wer "$work/ref" "$bundle.hyp")
+  of_grammar=$(wer "$work/ref" "$bundle.grammar.hyp")
+  echo "$1: word error rate of our graph $found %, of Kaldi's $kaldi %, of a grammar of the sentences $of_grammar %"
+  awk -v a="$found" -v b="$kaldi" -v g="$of_grammar" 'BEGIN { exit !(a <= b + 0.1 && b <= a + 0.1 && g < 3) }' || status=1
+  grep -q holiday "$bundle.hyp" || status=1
+}
+
 yesno() {
   local from=$data/kaldi_yesno found
   awk -v folder="$from/waves_yesno" '{ print folder "/" $1 ".wav", $1 }' "$from/data/test_yesno/wav.scp" >"$work/list"
@@ -79,5 +115,7 @@ yesno() {
 
 indonesian mono 2.16
 indonesian tri1 2.46
+own mono
+own tri1
 yesno
 exit $status

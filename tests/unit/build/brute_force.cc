@@ -87,6 +87,23 @@ class Definition {
     }
   }
 
+  // Returns the HMM of phone i (from 1) where contexts tell the positions of neighbours apart, from the classes by definition.
+  uint32_t placed_hmm(size_t i) const {
+    const SpokenPhone &at = phones_[i - 1];
+    const auto form = [&](size_t neighbour) -> size_t {
+      if (neighbour == 0 || neighbour > phones_.size()) return 3 * set_.phones.size();
+      const SpokenPhone &phone = phones_[neighbour - 1];
+      if (phone.position == kAnyPosition) return 3 * size_t{set_.silence} + 2;
+      return 3 * size_t{phone.phone} + (phone.position == 0 || phone.position == 3 ? 1 : 0);
+    };
+    for (const PhoneContexts &contexts : set_.phone_contexts) {
+      if (contexts.base != at.phone || contexts.position != at.position) continue;
+      const size_t left = contexts.left_class[form(i - 1)], right = contexts.right_class[form(i + 1)];
+      return contexts.hmms[left * contexts.n_right_classes + right];
+    }
+    return set_.phones[at.phone].hmm;
+  }
+
   uint32_t neighbour(size_t i) const {  // i counts from 1
     if (i == 0 || i > phones_.size() || set_.phones[phones_[i - 1].phone].filler) return set_.silence;
     return phones_[i - 1].phone;
@@ -96,8 +113,9 @@ class Definition {
     std::vector<uint32_t> hmms;
     for (size_t i = 1; i <= phones_.size(); ++i) {
       const SpokenPhone &at = phones_[i - 1];
-      hmms.push_back(at.position == kAnyPosition
-                         ? set_.phones[at.phone].hmm
+      hmms.push_back(at.position == kAnyPosition ? set_.phones[at.phone].hmm
+                     : !set_.phone_contexts.empty()
+                         ? placed_hmm(i)
                          : contexts_.find(at.phone, neighbour(i - 1), neighbour(i + 1), WordPosition(at.position)));
     }
     walk(hmms, 0, kEntry, cost, 0, words_ + "|");

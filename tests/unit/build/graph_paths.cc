@@ -51,8 +51,23 @@ Topology make_topology(uint32_t n_states, Shape shape, Random *random) {
   return topology;
 }
 
+enum class Positions { kNone, kOfPhones, kOfNeighbours };
+
+// Makes classes of neighbours at random: 1 to 3 on each side.
+PhoneContexts make_phone_contexts(uint32_t base, uint8_t position, const std::vector<uint32_t> &hmms, Random *random) {
+  PhoneContexts contexts{base, position, 1 + random->below(3), {}, {}, {}};
+  const uint32_t n_left_classes = 1 + random->below(3), n_phones = 5;
+  for (size_t i = 0; i < 3 * n_phones + 1; ++i) {
+    contexts.left_class.push_back(static_cast<uint16_t>(random->below(n_left_classes)));
+    contexts.right_class.push_back(static_cast<uint16_t>(random->below(contexts.n_right_classes)));
+  }
+  for (uint32_t i = 0; i < n_left_classes * contexts.n_right_classes; ++i) contexts.hmms.push_back(hmms[random->below(4)]);
+  return contexts;
+}
+
 // Makes phones SIL, NSN (fillers), A, B, C; contexts for most of their triphones, with few distinct HMMs.
-HmmSet make_hmms(Shape shape, bool positions, Random *random) {
+HmmSet make_hmms(Shape shape, Positions positions_of, Random *random) {
+  const bool positions = positions_of == Positions::kOfPhones;
   HmmSet set;
   const bool looping = shape == Shape::kLoopingSilence;
   set.topologies = {make_topology(looping ? 2 : 1, looping || shape == Shape::kTee ? shape : Shape::kLeftToRight, random),
@@ -73,6 +88,10 @@ HmmSet make_hmms(Shape shape, bool positions, Random *random) {
   for (uint32_t base = 2; base < 5; ++base) {
     std::vector<uint32_t> choices;
     for (int i = 0; i < 4; ++i) choices.push_back(add_hmm(1, 20 * base + 1, 3));
+    for (uint8_t position = 0; position < 4 && positions_of == Positions::kOfNeighbours; ++position) {
+      if (random->below(8) != 0) set.phone_contexts.push_back(make_phone_contexts(base, position, choices, random));
+    }
+    if (positions_of == Positions::kOfNeighbours) continue;
     for (uint32_t left : {0, 2, 3, 4}) {
       for (uint32_t right : {0, 2, 3, 4}) {
         for (uint8_t position = 0; position < 4; ++position) {
@@ -170,11 +189,16 @@ GraphOptions make_options(Random *random) {
   return options;
 }
 
+Positions positions(bool of_phones, bool of_neighbours) {
+  return of_neighbours ? Positions::kOfNeighbours : of_phones ? Positions::kOfPhones : Positions::kNone;
+}
+
 // Compares the paths; returns their number.
-size_t check(unsigned seed, Shape shape) {
+size_t check(unsigned seed, Shape shape, bool of_neighbours) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
-  const HmmSet set = make_hmms(shape, random.below(3) != 0, &random);
+  const HmmSet set = make_hmms(shape, positions(random.below(3) != 0, of_neighbours), &random);
+  set.validate("test");
   const Lexicon lexicon = make_lexicon(set, &random);
   const Grammar grammar = random.below(2) ? make_ngram_grammar(lexicon, &random) : make_automaton(&random);
   const GraphOptions options = make_options(&random);
@@ -187,9 +211,9 @@ size_t check(unsigned seed, Shape shape) {
   return expected.size();
 }
 
-void check_all(unsigned first_seed, unsigned n_seeds, Shape shape) {
+void check_all(unsigned first_seed, unsigned n_seeds, Shape shape, bool of_neighbours = false) {
   size_t n_paths = 0;
-  for (unsigned seed = first_seed; seed < first_seed + n_seeds; ++seed) n_paths += check(seed, shape);
+  for (unsigned seed = first_seed; seed < first_seed + n_seeds; ++seed) n_paths += check(seed, shape, of_neighbours);
   EXPECT_GT(n_paths, 2000u) << "too few paths to tell anything";
 }
 
@@ -201,6 +225,13 @@ TEST(GraphPaths, SilenceThatGoesBack) { check_all(200, 20, Shape::kLoopingSilenc
 
 // A filler without a frame would equal no filler, so only phones of words may be skipped that way.
 TEST(GraphPaths, SilenceThatCanBePassed) { check_all(300, 20, Shape::kTee); }
+
+// Every phone has the HMM of its position between neighbours of their positions, also across words and beside silence.
+TEST(GraphPaths, PositionsOfNeighbours) {
+  check_all(400, 60, Shape::kLeftToRight, true);
+  check_all(500, 20, Shape::kSkips, true);
+  check_all(600, 20, Shape::kTee, true);
+}
 
 // Makes up to three phrases of one or two words, some the prefixes of others; sometimes with the word "n", a filler.
 Grammar make_phrases(Random *random) {
@@ -248,10 +279,10 @@ Grammar written_out(const Grammar &grammar, const std::vector<TestList> &lists) 
   return out;
 }
 
-size_t check_classes(unsigned seed, Shape shape) {
+size_t check_classes(unsigned seed, Shape shape, bool of_neighbours) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
-  const HmmSet set = make_hmms(shape, random.below(3) != 0, &random);
+  const HmmSet set = make_hmms(shape, positions(random.below(3) != 0, of_neighbours), &random);
   Lexicon lexicon = make_lexicon(set, &random);
   add_words(&lexicon, {{"n", {{1}}}}, "test");
   Grammar grammar = make_automaton(&random);
@@ -286,15 +317,20 @@ size_t check_classes(unsigned seed, Shape shape) {
   return expected.size();
 }
 
-void check_all_classes(unsigned first_seed, unsigned n_seeds, Shape shape) {
+void check_all_classes(unsigned first_seed, unsigned n_seeds, Shape shape, bool of_neighbours = false) {
   size_t n_paths = 0;
-  for (unsigned seed = first_seed; seed < first_seed + n_seeds; ++seed) n_paths += check_classes(seed, shape);
+  for (unsigned seed = first_seed; seed < first_seed + n_seeds; ++seed) n_paths += check_classes(seed, shape, of_neighbours);
   EXPECT_GT(n_paths, 2000u) << "too few paths to tell anything";
 }
 
 TEST(ClassPaths, LeftToRightModels) { check_all_classes(0, 100, Shape::kLeftToRight); }
 
 TEST(ClassPaths, ModelsWithSkips) { check_all_classes(100, 20, Shape::kSkips); }
+
+TEST(ClassPaths, PositionsOfNeighbours) {
+  check_all_classes(300, 100, Shape::kLeftToRight, true);
+  check_all_classes(400, 20, Shape::kSkips, true);
+}
 
 TEST(ClassPaths, SilenceThatGoesBack) { check_all_classes(200, 60, Shape::kLoopingSilence); }
 

@@ -15,6 +15,7 @@ namespace {
 using test::expect_error;
 using test::Scratch;
 using test::small_hmm_set;
+using test::small_placed_hmm_set;
 
 void expect_equal(const HmmSet &a, const HmmSet &b) {
   EXPECT_EQ(a.n_pdfs, b.n_pdfs);
@@ -43,6 +44,16 @@ void expect_equal(const HmmSet &a, const HmmSet &b) {
     return x.base == y.base && x.left == y.left && x.right == y.right && x.position == y.position && x.hmm == y.hmm;
   };
   EXPECT_TRUE(std::equal(a.contexts.begin(), a.contexts.end(), b.contexts.begin(), b.contexts.end(), same));
+  ASSERT_EQ(a.phone_contexts.size(), b.phone_contexts.size());
+  for (size_t i = 0; i < a.phone_contexts.size(); ++i) {
+    const PhoneContexts &x = a.phone_contexts[i], &y = b.phone_contexts[i];
+    EXPECT_EQ(x.base, y.base);
+    EXPECT_EQ(x.position, y.position);
+    EXPECT_EQ(x.n_right_classes, y.n_right_classes);
+    EXPECT_EQ(x.left_class, y.left_class);
+    EXPECT_EQ(x.right_class, y.right_class);
+    EXPECT_EQ(x.hmms, y.hmms);
+  }
   ASSERT_EQ(a.transitions.size(), b.transitions.size());
   for (size_t i = 1; i < a.transitions.size(); ++i) {
     EXPECT_EQ(a.transitions[i].phone, b.transitions[i].phone);
@@ -91,6 +102,32 @@ TEST(HmmSet, RefusesWhatIsOutOfRange) {
   }
 }
 
+TEST(HmmSet, RefusesPhoneContextsOutOfRange) {
+  struct Case {
+    const char *part;
+    std::function<void(HmmSet &)> damage;
+  };
+  const Case cases[] = {
+      {"with and without positions", [](auto &s) { s.contexts = small_hmm_set().contexts; }},
+      {"contexts 0 are of a phone that does not exist", [](auto &s) { s.phone_contexts[0].base = 3; }},
+      {"contexts 1 are of an unknown word position", [](auto &s) { s.phone_contexts[1].position = 4; }},
+      {"contexts 1 are those of a phone that has some", [](auto &s) { s.phone_contexts[1] = s.phone_contexts[0]; }},
+      {"no HMM for each class", [](auto &s) { s.phone_contexts[0].hmms.pop_back(); }},
+      {"no HMM for each class", [](auto &s) { s.phone_contexts[0].hmms.clear(); }},
+      {"no HMM for each class", [](auto &s) { s.phone_contexts[0].n_right_classes = 0; }},
+      {"class that does not exist", [](auto &s) { s.phone_contexts[0].left_class[9] = 2; }},
+      {"class that does not exist", [](auto &s) { s.phone_contexts[0].right_class[0] = 2; }},
+      {"class that does not exist", [](auto &s) { s.phone_contexts[1].left_class.pop_back(); }},
+      {"HMM that does not exist", [](auto &s) { s.phone_contexts[1].hmms[0] = 6; }},
+  };
+  small_placed_hmm_set().validate("h.bin");
+  for (const Case &c : cases) {
+    HmmSet set = small_placed_hmm_set();
+    c.damage(set);
+    expect_error([&] { set.validate("h.bin"); }, ASR_BAD_FILE, c.part);
+  }
+}
+
 TEST(HmmSet, FindsPhones) {
   const HmmSet set = small_hmm_set();
   EXPECT_EQ(set.find_phone("B"), 1u);
@@ -103,12 +140,30 @@ TEST(HmmFile, RoundTrips) {
   expect_equal(read_hmm_set(scratch / "hmms.bin"), small_hmm_set());
 }
 
+// Older releases read every set that they can use.
+TEST(HmmFile, PhoneContextsAreASecondVersion) {
+  const Scratch scratch;
+  const std::string path = scratch / "hmms.bin";
+  const auto version = [&] { return test::slurp(path)[8]; };
+  write_hmm_set(small_hmm_set(), path);
+  EXPECT_EQ(version(), 1);
+  write_hmm_set(small_placed_hmm_set(), path);
+  EXPECT_EQ(version(), 2);
+  expect_equal(read_hmm_set(path), small_placed_hmm_set());
+  std::string bytes = test::slurp(path);
+  bytes[8] = 3;
+  test::spill(path, bytes);
+  expect_error([&] { read_hmm_set(path); }, ASR_BAD_FILE, "has version 3, but this program reads version 2");
+}
+
 TEST(HmmFile, SurvivesDamage) {
   const Scratch scratch;
   const std::string path = scratch / "hmms.bin";
-  write_hmm_set(small_hmm_set(), path);
-  const size_t size = std::filesystem::file_size(path);
-  EXPECT_GT(test::count_refused_damages(path, [&] { read_hmm_set(path).validate(path); }), size);
+  for (const HmmSet &set : {small_hmm_set(), small_placed_hmm_set()}) {
+    write_hmm_set(set, path);
+    const size_t size = std::filesystem::file_size(path);
+    EXPECT_GT(test::count_refused_damages(path, [&] { read_hmm_set(path).validate(path); }), size);
+  }
 }
 
 // ---- ContextTable: phones 0 = A, 1 = B, 2 = SIL (filler), 3 = +NOISE+ (filler)
@@ -171,6 +226,33 @@ TEST(ContextTable, IgnoresPositionsWhereTheSetHasNone) {
   const HmmSet set = context_set({{kA, kB, kA, kAnyPosition, 0}});
   for (const WordPosition position : {kInternal, kBegin, kEnd, kSingle}) {
     EXPECT_EQ(ContextTable(set).find(kA, kB, kA, position), 10u);
+  }
+}
+
+TEST(ContextTable, ListedContextsKnowNoPositionsOfNeighbours) {
+  const HmmSet set = context_set({{kA, kB, kSil, code(kEnd), 0}});
+  const ContextTable table(set);
+  EXPECT_EQ(table.n_neighbours(), 5u);
+  EXPECT_EQ(table.neighbour(kB, kBegin), kB);
+  EXPECT_EQ(table.neighbour(kNoise, kBegin), table.silence_neighbour());
+  EXPECT_EQ(table.edge_neighbour(), table.silence_neighbour());
+  EXPECT_EQ(table.find_between(kA, kB, table.silence_neighbour(), kEnd), 10u);
+  EXPECT_EQ(table.find_between(kA, kB, table.n_neighbours(), kEnd), 10u);
+}
+
+TEST(ContextTable, NeighboursInTheirPositions) {
+  const HmmSet set = small_placed_hmm_set();  // phones A, B, SIL
+  const ContextTable table(set);
+  const auto b_after = [&](uint32_t left, uint32_t right) { return table.find_between(1, left, right, kEnd); };
+  EXPECT_EQ(b_after(table.neighbour(0, kBegin), table.edge_neighbour()), 1u);
+  EXPECT_EQ(b_after(table.neighbour(0, kInternal), table.edge_neighbour()), 3u);
+  EXPECT_EQ(b_after(table.neighbour(0, kBegin), table.silence_neighbour()), 5u);
+  EXPECT_EQ(b_after(table.neighbour(0, kBegin), table.n_neighbours()), 5u);  // counts as silence
+  EXPECT_EQ(b_after(table.neighbour(0, kInternal), table.silence_neighbour()), 4u);
+  EXPECT_EQ(b_after(table.neighbour(0, kBegin), table.neighbour(2, kSingle)), 1u);  // a word of silence is none
+  EXPECT_EQ(table.find_between(1, 0, 0, kBegin), 1u);                               // not listed: context-independent
+  for (const WordPosition position : {kInternal, kBegin, kEnd, kSingle}) {
+    EXPECT_EQ(table.find_between(0, 0, 0, position), 3u);
   }
 }
 

@@ -49,6 +49,16 @@ inline HmmSet small_hmm_set() {
   return set;
 }
 
+// The same with contexts that tell positions of neighbours apart: B at the end of a word has another HMM after A and after A
+// alone, and a third before silence; A has the same in all positions.
+inline HmmSet small_placed_hmm_set() {
+  HmmSet set = small_hmm_set();
+  set.contexts.clear();
+  set.phone_contexts = {{1, 2, 2, {0, 1, 0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 0, 1, 0}, {1, 5, 3, 4}},
+                        {0, kAnyPosition, 1, std::vector<uint16_t>(10), std::vector<uint16_t>(10), {3}}};
+  return set;
+}
+
 inline Bundle small_bundle() {
   Bundle bundle;
   bundle.name = "small";

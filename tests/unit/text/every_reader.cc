@@ -175,6 +175,14 @@ const std::vector<Reader> &readers() {
          options.features_only = true;
          return made_of(import_kaldi(options));
        }},
+      {"word_boundary.txt", "SIL nonword\ncaf\u00e9_B begin\n3 end\n", true,
+       [](const std::string &path) {
+         Made made;
+         for (const auto &[phone, position] : kaldi::read_word_boundaries(path, {"<eps>", "SIL", "caf\u00e9_B", "a_E"})) {
+           made << double(phone) << double(position);
+         }
+         return made;
+       }},
       {"mfcc.conf", "# options\n--use-energy=false\n--num-ceps=12\n", true,
        [](const std::string &path) { return front_end_to_json(read_mfcc_conf(path)); }},
       {"MMF", test::kSmallHmmdefs, true,
