@@ -549,7 +549,8 @@ ASR_API asr_status asr_reset(asr_stream *stream);
 ASR_API asr_status asr_set_graph(asr_stream *stream, const char *name);
 
 /* Boosts phrases for one utterance, for example names in the caller's address book. `text` has n_bytes of UTF-8, one phrase
- * per line, with words as in the graph; lines whose first word begins with '#' are comments. Each occurrence of a
+ * per line, with words as in the graph, byte for byte: graphs of `senone graph` and asr_build.h have Unicode's normal form C.
+ * Phrases with words that the graph lacks are logged. Lines whose first word begins with '#' are comments. Each occurrence of a
  * phrase lowers the graph cost of a path in the utterance's lattice by `bonus` (natural log, -1000..1000; 3..8 is
  * usual). Below 0 the phrases become less likely. The FINAL, its alternatives, confidences and lattice use these costs.
  * Overlapping phrases count each. Phrases that the lattice does not contain cannot be boosted, so a wider lattice_beam
