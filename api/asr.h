@@ -669,8 +669,9 @@ ASR_API asr_status asr_set_graph(asr_stream *stream, const char *name);
 
 /* Boosts phrases in one utterance, for example the names in the user's address book. Does not block.
  *
- * text, n_bytes: UTF-8, a phrase on each line, with words as in the graph. Lines whose first word begins with '#' are
- *   comments. NULL removes all boosts; otherwise calls add up.
+ * text, n_bytes: UTF-8, a phrase on each line, with words as in the graph, byte for byte: graphs of `senone graph` and
+ *   asr_build.h have Unicode's normal form C. Phrases with words that the graph lacks are logged. Lines whose first word
+ *   begins with '#' are comments. NULL removes all boosts; otherwise calls add up.
  * bonus: natural log, -1000..1000; 3..8 is usual. Each occurrence of a phrase lowers the graph cost of a path in the
  *   utterance's lattice by it. A bonus below 0 makes the phrase less likely. Overlapping occurrences all count.
  *

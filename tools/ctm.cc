@@ -68,6 +68,7 @@ class Reader {
     const std::string id = json["id"];
     all_[id];
     if (json.contains("error")) return;
+    if (json.contains("rejected") && json["rejected"] == true) return;  // as in text, CTM and --hyp
     for (const nlohmann::json &item : json.value("words", nlohmann::json::array())) {
       const bool complete = item.is_object() && item.contains("word") && item["word"].is_string() &&
                             item.contains("confidence") && item["confidence"].is_number();

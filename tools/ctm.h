@@ -16,8 +16,8 @@ struct ConfidentWords {
 };
 
 // Reads NIST's CTM lines "utt-id channel start duration word confidence", or the JSON lines of `senone recognize
-// --json`. In CTM ";;" begins a comment, and words are in the order of their lines. Throws asr::Error naming the line,
-// also if a confidence is missing or not within 0 ... 1.
+// --json`, whose rejected utterances have no words. In CTM ";;" begins a comment, and words are in the order of their
+// lines. Throws asr::Error naming the line, also if a confidence is missing or not within 0 ... 1.
 std::map<std::string, ConfidentWords> parse_confident_words(const std::string &text, const std::string &path,
                                                             const TranscriptOptions &options);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -38,6 +39,10 @@ void check(const G2pArguments &arguments) {
     return;
   }
   if (!arguments.words.empty()) throw UsageError("g2p: words are pronounced with --model; --train takes a dictionary only");
+  std::error_code unknown;
+  if (std::filesystem::equivalent(arguments.out, arguments.dictionary, unknown)) {
+    throw UsageError("g2p: --out " + arguments.out + " would replace the dictionary of --train; name another file");
+  }
   if (arguments.out.empty() && arguments.holdout == 0) throw UsageError("g2p: --train needs --out, --holdout or both");
 }
 

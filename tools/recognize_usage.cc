@@ -3,11 +3,15 @@
 
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <set>
 
 #include "builder/text/text_file.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
+#include "core/base/printable.h"
+#include "core/lattice/boost.h"
+#include "core/model/bundle.h"
 #include "tools/tool.h"
 
 namespace asr::tool {
@@ -77,6 +81,21 @@ void read_channel(Options *options) {
   options->audio.channel = static_cast<int32_t>(number);
 }
 
+// Warns of phrases that the graph cannot say, and refuses a list of such phrases alone.
+void check_boost(const Options &options) {
+  const Bundle bundle = read_bundle_index(options.model);
+  if (!bundle.has("words.txt")) return;  // loading refuses the bundle
+  const auto boost = std::make_shared<Boost>();
+  boost->phrases = boosted_phrases(options.boosted);
+  const UnheardPhrases unheard = unheard_phrases({boost}, read_symbols(bundle.file("words.txt")));
+  if (unheard.n == 0) return;
+  const std::string message = options.boost + ": " + unheard.what() +
+                              "; write a phrase a line, of words alone, in the graph's letter case: all have the one bonus of "
+                              "--boost-bonus";
+  if (unheard.n == unheard.n_all) throw Error(ASR_BAD_FILE, message);
+  print_line(stderr, "senone: warning: %s", printable(message).c_str());
+}
+
 // Refuses --endpoint, as asr_boost is for one utterance of a stream.
 void read_boost(Options *options) {
   if (options->boost.empty()) return;
@@ -84,7 +103,7 @@ void read_boost(Options *options) {
     throw UsageError("recognize: --boost is for recordings of one utterance; leave out --endpoint");
   }
   options->boosted = read_text(options->boost, {"a list of phrases", {}, Characters::kNormalised, kMostBoostBytes});
-  if (options->boosted.find_first_not_of(" \t\n") != std::string::npos) return;
+  if (!boosted_phrases(options->boosted).empty()) return check_boost(*options);
   fail(ASR_BAD_FILE, "%s: has no phrases; write a phrase a line, or leave out --boost", options->boost.c_str());
 }
 
@@ -107,6 +126,43 @@ void check_outputs(const Options &options) {
        {options.hyp, options.lattice, options.save_transforms, options.save_mean_transforms, options.save_warps}) {
     if (file.empty() || files.insert(file).second) continue;
     throw UsageError(format("recognize: two results would be written to %s; name another file for one", file.c_str()));
+  }
+}
+
+// Returns the files that a run reads: recordings, lists and archives, and those of the bundle.
+std::vector<std::string> files_read(const Options &options, const UtteranceSource &source) {
+  const auto without_kind = [](const std::string &name) {  // of "ark:FILE" and "scp:FILE"
+    return name.rfind("ark:", 0) == 0 || name.rfind("scp:", 0) == 0 ? name.substr(4) : name;
+  };
+  std::vector<std::string> files;
+  for (const Utterance &recording : source.recordings()) files.push_back(recording.path);
+  for (const std::string &name :
+       {options.list, options.features, options.cmvn, options.loglikes, options.utt2spk, options.boost}) {
+    if (!name.empty()) files.push_back(without_kind(name));
+  }
+  const Bundle bundle = read_bundle_index(options.model);
+  files.push_back(bundle.file("senone.json"));
+  for (const auto &[name, file] : bundle.files) files.push_back(bundle.file(name));
+  return files;
+}
+
+// Refuses to write a result over a file that the run reads.
+void check_nothing_is_replaced(const Options &options, const UtteranceSource &source) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> read;
+  for (const auto &[option, output] : {std::pair<const char *, const std::string &>{"--hyp", options.hyp},
+                                       {"--lattice", options.lattice},
+                                       {"--save-transforms", options.save_transforms},
+                                       {"--save-mean-transforms", options.save_mean_transforms},
+                                       {"--save-warps", options.save_warps}}) {
+    std::error_code unknown;
+    if (output.empty() || output == "-" || !fs::exists(output, unknown)) continue;
+    if (read.empty()) read = files_read(options, source);
+    for (const std::string &path : read) {
+      if (!fs::equivalent(output, path, unknown)) continue;
+      throw UsageError(format("recognize: %s %s would replace %s, which this run reads; name another file", option,
+                              output.c_str(), path.c_str()));
+    }
   }
 }
 
@@ -162,6 +218,7 @@ void read_usage(Options *options) {
 }
 
 void check_usage(const Options &options, const UtteranceSource &source) {
+  check_nothing_is_replaced(options, source);
   if (options.srt && source.size() != size_t{1}) throw UsageError("recognize: --srt takes one recording at a time");
   const bool slf = std::filesystem::path(options.lattice).extension() == ".slf";
   if (slf && (source.size() != size_t{1} || !options.endpoint.empty()))

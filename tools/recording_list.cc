@@ -41,6 +41,15 @@ Fields fields_of_scp(const std::string &line) {
   return {fields.id, fields.path};
 }
 
+// Refuses lines "utterance recording begin end" of Kaldi's file `segments`.
+void check_no_segment(const std::string &line) {
+  std::istringstream fields(line);
+  std::string utterance, recording, rest;
+  double begin_s, end_s;
+  if (!(fields >> utterance >> recording >> begin_s >> end_s) || fields >> rest || is_file(line)) return;
+  fail(ASR_BAD_FILE, "is a line of Kaldi's segments; parts of recordings are not read; cut them out into files");
+}
+
 Fields fields_of_list(const std::string &line) {
   if (line[0] == '"') {
     const size_t end = line.find('"', 1);
@@ -51,6 +60,7 @@ Fields fields_of_list(const std::string &line) {
   if (tab != std::string::npos) return {trimmed(line.substr(0, tab)), trimmed(line.substr(tab))};
   Fields fields = split(line);
   if (!fields.id.empty() && !is_file(fields.path) && is_file(line)) return {line, ""};
+  check_no_segment(line);
   if (fields.id.find_first_of(kBlanks) != std::string::npos) {
     fail(ASR_BAD_FILE, "is not \"path [id]\"; put a path with blanks in double quotes");
   }

@@ -202,9 +202,8 @@ void read_data(const TrainEmArguments &arguments, const Bundle &bundle, const De
        data->left_out().front().c_str());
 }
 
-void print_left_out(const std::vector<std::string> &utterances, size_t n_all) {
+void print_left_out(const std::vector<std::string> &utterances) {
   for (const std::string &utterance : utterances) print_line(stderr, "senone: warning: left out: %s", utterance.c_str());
-  if (!utterances.empty()) fprintf(stderr, "senone: warning: %zu of %zu utterances were left out\n", utterances.size(), n_all);
 }
 
 void print_round(const train::RoundReport &report) {
@@ -284,12 +283,14 @@ void run_train_em(const TrainEmArguments &arguments) {
   if (n_left_out > 0) {
     print_line(stderr, "senone: warning: %s", list_left_out(graphs.lexicon(), n_left_out, arguments.lexicon).c_str());
   }
-  print_left_out(data.left_out(), n_all);
+  print_left_out(data.left_out());
   if (data.n_unheard() > 0) {
     print_line(stderr, "senone: note: %zu of %zu lines of %s have no recording", data.n_unheard(), data.n_transcripts(),
                arguments.transcripts.c_str());
   }
-  print_summary(model, arguments.out, n_all - data.left_out().size(), n_frames, summer, start_s);
+  const size_t n_unused = data.left_out().size();
+  print_summary(model, arguments.out, n_all - n_unused, n_frames, summer, start_s);
+  if (n_unused > 0) fail(ASR_BAD_FILE, "%zu of %zu utterances were left out; the model is made of the others", n_unused, n_all);
 }
 
 void add_data_options(Command command, TrainEmArguments *arguments) {

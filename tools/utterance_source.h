@@ -22,8 +22,9 @@ class UtteranceSource {
   // Returns false at the end. An utterance that cannot be read has an error; the others come nevertheless. One thread at a
   // time.
   bool next(Utterance *utterance);
-  std::optional<size_t> size() const;                              // number of utterances, if known
-  bool may_be_raw(const AudioOptions &options) const;              // false: no recording has the rate of --raw-rate
+  std::optional<size_t> size() const;                                       // number of utterances, if known
+  const std::vector<Utterance> &recordings() const { return recordings_; }  // none of an archive's entries
+  bool may_be_raw(const AudioOptions &options) const;                       // false: no recording has the rate of --raw-rate
   void prepare(Utterance *utterance, const asr_engine_info &info)  // converts its rows to the streams' input; any thread
       const;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <unordered_map>
@@ -43,6 +44,30 @@ std::string first_word(const std::string &text) {
   return word;
 }
 
+// Returns true for "2.34", and for no number without a point: transcripts may have digits.
+bool is_time(const std::string &field) {
+  const size_t point = field.find('.');
+  return point != std::string::npos && point > 0 && field.find_first_not_of("0123456789", point + 1) == std::string::npos &&
+         field.find_first_not_of("0123456789") == point;
+}
+
+// Refuses NIST's CTM, lines "utterance channel begin duration word", and STM, "file channel speaker begin end <label> words".
+// As transcripts their numbers would count as words.
+void check_no_times(const std::vector<std::string> &lines, const std::string &path) {
+  const auto all_have_times = [&](size_t at, size_t n_least) {
+    return std::all_of(lines.begin(), lines.end(), [&](const std::string &line) {
+      std::istringstream stream(line);
+      const std::vector<std::string> fields{std::istream_iterator<std::string>(stream), {}};
+      return line.compare(0, 2, ";;") == 0 || (fields.size() >= n_least && is_time(fields[at]) && is_time(fields[at + 1]));
+    });
+  };
+  if (lines.empty()) return;
+  const bool is_ctm = all_have_times(2, 5);
+  if (!is_ctm && !all_have_times(3, 5)) return;
+  fail(ASR_BAD_FILE, "%s: is %s, whose lines have times; give lines \"words (utt-id)\" or \"utt-id words\"%s", path.c_str(),
+       is_ctm ? "a CTM" : "an STM", is_ctm ? ", as of `senone recognize --hyp`, or --nce for its confidences" : "");
+}
+
 }  // namespace
 
 size_t id_in_parentheses(const std::string &line) {
@@ -71,6 +96,7 @@ Words kept_words(const std::string &text, const TranscriptOptions &options) {
 
 Transcripts parse_transcripts(const std::string &text, const std::string &path, const TranscriptOptions &options) {
   const auto lines = lines_of(text);
+  check_no_times(lines, path);
   const bool ids_at_end = std::all_of(lines.begin(), lines.end(),
                                       [](const std::string &line) { return id_in_parentheses(line) != std::string::npos; });
   Transcripts transcripts;

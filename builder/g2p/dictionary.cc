@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/limits.h"
@@ -52,6 +53,9 @@ bool has_output(const std::vector<std::string> &fields, const std::function<bool
          !(is_phone && is_phone(fields[1]));
 }
 
+// Returns true if all of a word's letters are digits.
+bool is_category(const std::string &word) { return word.find_first_not_of("0123456789") == std::string::npos; }
+
 // Calls `use` with the number and the fields of each line that has some.
 void for_each_line(const std::string &text,
                    const std::function<void(size_t number, const std::vector<std::string> &fields)> &use) {
@@ -72,12 +76,22 @@ void for_each_line(const std::string &text,
 void read_dictionary_lines(const std::string &text, const std::string &source,
                            const std::function<void(const DictionaryLine &line)> &use,
                            const std::function<bool(const std::string &name)> &is_phone) {
-  bool all_have_numbers = true;
+  bool all_have_numbers = true, all_are_categories = true;
   for_each_line(text, [&](size_t, const std::vector<std::string> &fields) {
+    all_are_categories =
+        all_are_categories && is_category(fields[0]) && has_output(fields, is_phone) && fields[1] != "[" + fields[0] + "]";
     const size_t at = has_output(fields, is_phone) ? 2 : 1;
     all_have_numbers = all_have_numbers && fields.size() > at + 1 && number_of(fields[at]);
   });
+  bool is_first = true;
   for_each_line(text, [&](size_t number, const std::vector<std::string> &fields) {
+    if (std::exchange(is_first, false) && all_are_categories) {
+      fail(
+          ASR_BAD_FILE,
+          "%s: has a number and an output in every line, as Julius's dictionaries of grammars, whose numbers are categories of "
+          "words; give lines of a word and its phones",
+          source.c_str());
+    }
     const auto refuse = [&](const std::string &why) {
       fail(ASR_BAD_FILE, "%s: line %zu: '%.40s' %s", source.c_str(), number, fields[0].c_str(), why.c_str());
     };

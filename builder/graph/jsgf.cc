@@ -56,7 +56,6 @@ class JsgfParser {
   }
 
   void read_header() {
-    at_ = line_begin_ = begin_of_text(text_);
     if (text_.compare(at_, 5, "#JSGF") != 0)
       fail(ASR_BAD_FILE, "%s: line 1, column 1: a JSGF grammar begins with #JSGF V1.0;", source_.c_str());
     const size_t end = text_.find(';', at_);
@@ -252,7 +251,9 @@ Rules parse_jsgf(const std::string &text, const std::string &source, LetterCase 
 }
 
 Rules read_jsgf(const std::string &path, LetterCase letter_case) {
-  const auto read = [&](const std::string &file) { return JsgfParser(read_text(file, {"a grammar in JSGF", {Format::kJsgf}}), file, letter_case).parse(); };
+  const auto read = [&](const std::string &file) {
+    return JsgfParser(read_text(file, {"a grammar in JSGF", {Format::kJsgf}}), file, letter_case).parse();
+  };
   const FindJsgf find = [&](const std::string &grammar) {
     const std::string file = find_jsgf_file(path, grammar);
     if (file.empty()) {

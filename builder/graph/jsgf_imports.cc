@@ -44,6 +44,7 @@ class Resolver {
         all_.rules.emplace(prefix(key) + name, Rules::Rule{std::move(rule.expansion), rule.is_public && key.empty()});
       }
     }
+    all_.grammar = main_;
     return std::move(all_);
   }
 

@@ -6,7 +6,6 @@
 
 #include "builder/g2p/dictionary.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 
 namespace asr {
 namespace {
@@ -48,7 +47,7 @@ RuleNode phrase_alternatives(const std::string &text, const std::string &source,
   RuleNode all;
   all.kind = RuleNode::kAlternatives;
   uint32_t number = 0;
-  for (size_t at = begin_of_text(text); at < text.size();) {
+  for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = std::string_view(text).substr(at, end - at);
     at = end + 1;

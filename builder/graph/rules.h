@@ -30,14 +30,15 @@ struct Rules {
     bool is_public;
   };
   std::map<std::string, Rule> rules;  // key: name
+  std::string grammar;                // the grammar's name, "com.acme.commands", by which a rule may be named in full
 };
 
 // Names of the rule for an empty text, and of the rule that cannot be spoken.
 constexpr char kNullRule[] = "NULL", kVoidRule[] = "VOID";
 
-// Returns the sentences of one rule, or of all public rules if `rule` is empty. Alternatives share their probability by their
-// weights (equally without). A rule may refer to itself only as the last part of an alternative. Words are labelled with the
-// rule of their sentence and with tags (docs/grammars.md).
+// Returns the sentences of one rule (action, <action>, commands.action), or of all public rules if `rule` is empty.
+// Alternatives share their probability by their weights (equally without). A rule may refer to itself only as the last part of
+// an alternative. Words are labelled with the rule of their sentence and with tags (docs/grammars.md).
 Grammar rules_grammar(const Rules &rules, const std::string &rule, const Vocabulary &vocabulary, const std::string &source);
 
 }  // namespace asr

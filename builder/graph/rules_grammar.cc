@@ -322,12 +322,34 @@ class RuleExpander {
   }
 };
 
+// Returns the name of the rule in `rules` that the user calls <name>, or its full name.
+std::string root_name(const Rules &rules, const std::string &named, const std::string &source) {
+  const bool has_brackets = named.front() == '<' && named.back() == '>';
+  const std::string name = has_brackets ? named.substr(1, named.size() - 2) : named;
+  if (rules.rules.count(name) > 0) return name;
+  const size_t dot = name.rfind('.');
+  if (dot != std::string::npos) {
+    const std::string grammar = name.substr(0, dot), rule = name.substr(dot + 1);
+    const bool is_own = grammar == rules.grammar || grammar == rules.grammar.substr(rules.grammar.rfind('.') + 1);
+    if (is_own && rules.rules.count(rule) > 0) return rule;
+  }
+  constexpr size_t kMostListed = 10;
+  std::string list;
+  size_t n = 0;
+  for (const auto &[other, definition] : rules.rules) {
+    if (definition.is_public && ++n <= kMostListed) list += (list.empty() ? "<" : ", <") + other + ">";
+  }
+  if (n > kMostListed) list += ", ...";
+  fail(ASR_BAD_FILE, "%s: the rule <%s> is not defined; %s%s", source.c_str(), name.c_str(),
+       n == 0 ? "define it or correct its name" : "its public rules are ", list.c_str());
+}
+
 }  // namespace
 
 Grammar rules_grammar(const Rules &rules, const std::string &rule, const Vocabulary &vocabulary, const std::string &source) {
   std::vector<std::string> roots;
   if (!rule.empty()) {
-    roots.push_back(rule.front() == '<' && rule.back() == '>' ? rule.substr(1, rule.size() - 2) : rule);
+    roots.push_back(root_name(rules, rule, source));
   } else {
     for (const auto &[name, definition] : rules.rules) {
       if (definition.is_public) roots.push_back(name);

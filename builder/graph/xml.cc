@@ -115,7 +115,6 @@ std::string XmlReader::decode(const std::string &text, TextPlace where) const {
 }
 
 XmlPiece XmlReader::next() {
-  if (at_ == 0) at_ = line_begin_ = begin_of_text(text_);
   if (!to_close_.empty()) {
     to_close_.clear();
     return close(place());

@@ -93,8 +93,8 @@ void AudioDecoder::finish() {
   }
   end_samples(n_left());
   mixer_.finish(&ready_);
-  if (n_recordings_ > 1) {
-    warnings_.push_back(format("is %u recordings one after another, which are heard as one", n_recordings_));
+  if (const uint32_t n_heard = n_recordings_ - (is_within_ ? 1 : 0); n_heard > 1) {
+    warnings_.push_back(format("is %u recordings one after another, which are heard as one", n_heard));
   }
 }
 
@@ -371,7 +371,12 @@ bool AudioDecoder::read_chunk_behind(size_t at) {
 }
 
 void AudioDecoder::begin_next() {
-  end_samples(0);
+  if (!has_samples_ && n_recordings_ == 1 && !is_within_) {
+    is_within_ = true;
+    warnings_.push_back("begins with the header of another recording where its samples should be; give that one alone");
+  } else {
+    end_samples(0);
+  }
   read_riff();
 }
 
@@ -392,6 +397,7 @@ void AudioDecoder::end_samples(size_t n_present) {
 
 void AudioDecoder::decode(size_t n_bytes) {
   const size_t n_values = n_bytes / format_.code.n_bytes;
+  has_samples_ = has_samples_ || n_values > 0;
   decoded_.resize(n_values);
   const unsigned char *bytes = here();
   for (size_t i = 0; i < n_values; ++i) decoded_[i] = value_of(format_.code, bytes + i * format_.code.n_bytes);

@@ -126,6 +126,8 @@ class AudioDecoder {
   bool is_surplus_ = false;              // more samples than n_data_ are being read
   bool has_chunks_behind_ = false;       // chunks came behind the samples
   uint64_t n_surplus_ = 0;               // bytes
+  bool has_samples_ = false;             // some were decoded
+  bool is_within_ = false;               // the first header is followed by another in the place of samples
 
   uint32_t n_recordings_ = 0;  // whose samples were decoded
   uint64_t n_missing_ = 0;

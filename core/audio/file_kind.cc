@@ -11,6 +11,7 @@ using Reader = FileKind::Reader;
 
 constexpr char kConvert[] = "which is not read; convert it: ffmpeg -i FILE -ac 1 out.wav";
 constexpr char kUnpack[] = "which is no recording; unpack it";
+constexpr char kDecode[] = "which is no recording; decode it: base64 -d FILE";
 constexpr char kName[] = "which is no recording; name one";
 
 struct Signature {
@@ -53,6 +54,12 @@ const Signature kSignatures[] = {
     {0, 4, "FRM8", {"DSDIFF", Reader::kNone, kConvert}},
     {0, 9, "#!SILK_V3", {"SILK", Reader::kNone, kConvert}},
     {1, 9, "#!SILK_V3", {"SILK", Reader::kNone, kConvert}},
+    // The Base64 of RIFF, OggS, fLaC, ID3 and WebM.
+    {0, 5, "UklGR", {"Base64", Reader::kNone, kDecode}},
+    {0, 5, "T2dnU", {"Base64", Reader::kNone, kDecode}},
+    {0, 5, "ZkxhQ", {"Base64", Reader::kNone, kDecode}},
+    {0, 4, "SUQz", {"Base64", Reader::kNone, kDecode}},
+    {0, 5, "GkXfo", {"Base64", Reader::kNone, kDecode}},
     {0, 4, "MThd", {"MIDI", Reader::kNone, kName}},
     {0, 3, "\x1f\x8b\x08", {"gzip", Reader::kNone, kUnpack}},
     {0,

@@ -36,8 +36,16 @@ Character first_of(std::string_view text) {
 bool is_between(uint32_t code, uint32_t first, uint32_t last) { return code >= first && code <= last; }
 
 // C1 controls; separators of lines and paragraphs, embeddings and overrides of direction; isolates of direction.
-bool is_unprintable(uint32_t code) {
+bool is_control(uint32_t code) {
   return is_between(code, 0x80, 0x9f) || is_between(code, 0x2028, 0x202e) || is_between(code, 0x2066, 0x2069);
+}
+
+// Blanks other than U+0020, and characters of no width. The joiners U+200C and U+200D stay: words of Persian and of Indian
+// languages have them.
+bool is_unseen(uint32_t code) {
+  return code == 0xa0 || code == 0xad || code == 0x1680 || is_between(code, 0x2000, 0x200b) ||
+         is_between(code, 0x200e, 0x200f) || code == 0x202f || is_between(code, 0x205f, 0x2060) || code == 0x3000 ||
+         code == 0xfeff;
 }
 
 constexpr size_t kMaxEscape = sizeof("\\u0085");
@@ -49,7 +57,7 @@ std::string_view shown(std::string_view text, const Character &character, char (
     const char letter = character.code == '\n' ? 'n' : character.code == '\r' ? 'r' : character.code == '\t' ? 't' : '\0';
     n = letter != '\0' ? snprintf(escape, sizeof(escape), "\\%c", letter)
                        : snprintf(escape, sizeof(escape), "\\x%02x", character.code);
-  } else if (is_unprintable(character.code)) {
+  } else if (is_control(character.code) || is_unseen(character.code)) {
     n = snprintf(escape, sizeof(escape), "\\u%04x", character.code);
   }
   return n > 0 ? std::string_view(escape, static_cast<size_t>(n)) : text.substr(0, character.size);

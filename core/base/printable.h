@@ -11,8 +11,8 @@ namespace asr {
 
 // Returns the text with visible escapes in place of all that is no printable UTF-8: "\n", "\r" and "\t"; "\x1b" for other
 // control characters of ASCII and for bytes that are no UTF-8; "\u0085" for those beyond ASCII, for the separators of lines and
-// paragraphs, and for the characters that change the direction of text. Backslashes stay, so that applying it twice gives
-// the same.
+// paragraphs, for the characters that change the direction of text, and for those that nobody sees: a no-break space looks
+// like the end of a word. Backslashes stay, so that applying it twice gives the same.
 std::string printable(std::string_view text);
 
 // Writes the same into room for `capacity` > 0 bytes, with a NUL at its end, and allocates nothing. Leaves out what has no

@@ -2,8 +2,10 @@
 #include "core/engine/intake.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/limits.h"
+#include "core/base/log.h"
 
 namespace asr {
 namespace {
@@ -36,11 +38,13 @@ void Intake::fail_full(const char *call) const {
 }
 
 void Intake::feed(const void *samples, size_t n, bool may_wait) {
+  const HeldLog held;
   const std::lock_guard feeding(feeding_);
   feed_pieces(samples, n, may_wait, "asr_feed");
 }
 
 void Intake::try_feed(const void *samples, size_t n) {
+  const HeldLog held;
   const std::unique_lock feeding(feeding_, std::try_to_lock);
   bool is_full = !feeding.owns_lock();  // another thread is feeding or blocked
   if (!is_full) {
@@ -79,7 +83,7 @@ void Intake::check_finite(const void *samples, size_t n, size_t unit, const char
   if (!options_.has_floats()) return;
   const float *const values = static_cast<const float *>(samples);
   if (options_.is_audio()) {
-    if (all_finite(values, n * unit)) return;
+    if (all_finite(values, n * unit)) return check_scale(values, n * unit, call);
     fail(ASR_BAD_AUDIO, "%s: a value is infinite or not a number; nothing of this call was taken", call);
   }
   uint64_t first_row;
@@ -89,6 +93,18 @@ void Intake::check_finite(const void *samples, size_t n, size_t unit, const char
   }
   const std::string fault = fault_of_rows(values, n, unit, options_.input == ASR_INPUT_LOGLIKES, first_row);
   if (!fault.empty()) fail(ASR_BAD_AUDIO, "%s: %s; nothing of this call was taken", call, fault.c_str());
+}
+
+// Warns once of floats in the range of 16-bit integers. Their words are right, as mean normalisation takes the level away, but
+// whatever knows how loud speech is takes silence for it: voice activity, comfort noise.
+void Intake::check_scale(const float *values, size_t n, const char *call) {
+  constexpr float kFarBeyond = 16;  // times full scale, which neither resampling nor a decoder overshoots
+  if (warned_of_scale_) return;
+  const float *const far = std::find_if(values, values + n, [](float value) { return std::fabs(value) > kFarBeyond; });
+  if (far == values + n) return;
+  warned_of_scale_ = true;
+  log(ASR_LOG_WARNING, "%s: a sample is %g; the full scale of floats is -1..1, divide those of 16-bit integers by 32768", call,
+      static_cast<double>(*far));
 }
 
 void Intake::append(const void *samples, size_t n, std::vector<float> *values) {

@@ -44,6 +44,7 @@ class Intake {
  private:
   void feed_pieces(const void *samples, size_t n, bool may_wait, const char *call);
   void check_finite(const void *samples, size_t n, size_t unit, const char *call);
+  void check_scale(const float *values, size_t n, const char *call);
   void append(const void *samples, size_t n, std::vector<float> *values);
   void push(const std::vector<float> &values, bool may_wait, const char *call);
   void check_open(const char *call) const;  // requires mutex_
@@ -59,6 +60,7 @@ class Intake {
   Resampler resampler_;
   ComfortNoise noise_;
   std::vector<float> mono_;
+  bool warned_of_scale_ = false;
 
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable room_;

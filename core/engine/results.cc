@@ -80,11 +80,14 @@ uint32_t state_of(uint32_t transition_id, const Decoding &decoding) {
   return decoding.graph->is_silence(transition_id) ? kNoState : decoding.graph->graph().transition(transition_id).pdf;
 }
 
-// Applies the boosts; on failure it logs a warning and the result stays unboosted.
+// Applies the boosts; on failure it logs a warning and the result stays unboosted. Phrases that are never heard bring one, too.
 void boost(CompactLattice *lattice, const Boosts &boosts, double lattice_beam, const Decoding &decoding,
            const StopToken &stop) {
   const auto text_of = [&decoding](uint32_t word) -> const std::string & { return decoding.graph->words()[word]; };
   try {
+    const UnheardPhrases unheard = unheard_phrases(boosts, decoding.graph->words());
+    if (unheard.n > 0)
+      log(ASR_LOG_WARNING, "asr_boost: %s; a line of the text is a phrase, of words alone", unheard.what().c_str());
     BoostScores scores(boosts, text_of, stop);
     *lattice = boosted(*lattice, &scores, static_cast<double>(decoding.acoustic_scale), lattice_beam, stop);
   } catch (const Error &error) {

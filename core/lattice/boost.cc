@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/lattice/boost.h"
 
+#include <algorithm>
 #include <sstream>
+#include <unordered_set>
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
 #include "core/lattice/prune.h"
@@ -32,6 +35,34 @@ std::vector<std::vector<std::string>> boosted_phrases(const std::string &text) {
     if (!phrase.empty() && phrase[0][0] != '#') phrases.push_back(std::move(phrase));
   }
   return phrases;
+}
+
+std::string UnheardPhrases::what() const {
+  std::string list;
+  for (const std::string &word : missing) list += (list.empty() ? "'" : ", '") + word.substr(0, 40) + "'";
+  return format("%zu of %zu phrases have words that the graph lacks (%s), so that they are never heard", n, n_all,
+                list.c_str());
+}
+
+UnheardPhrases unheard_phrases(const Boosts &boosts, const std::vector<std::string> &graph_words) {
+  constexpr size_t kMostListed = 5;
+  std::unordered_set<std::string> missing;
+  for (const auto &boost : boosts) {
+    for (const std::vector<std::string> &phrase : boost->phrases) missing.insert(phrase.begin(), phrase.end());
+  }
+  for (size_t i = 0; i < graph_words.size() && !missing.empty(); ++i) missing.erase(graph_words[i]);
+  UnheardPhrases unheard;
+  for (const auto &boost : boosts) {
+    for (const std::vector<std::string> &phrase : boost->phrases) {
+      ++unheard.n_all;
+      const auto word = std::find_if(phrase.begin(), phrase.end(), [&](const auto &w) { return missing.count(w) > 0; });
+      if (word == phrase.end()) continue;
+      ++unheard.n;
+      const bool is_listed = std::find(unheard.missing.begin(), unheard.missing.end(), *word) != unheard.missing.end();
+      if (!is_listed && unheard.missing.size() < kMostListed) unheard.missing.push_back(*word);
+    }
+  }
+  return unheard;
 }
 
 BoostScores::BoostScores(const Boosts &boosts, WordText text_of, const StopToken &stop)

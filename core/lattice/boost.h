@@ -24,6 +24,15 @@ using Boosts = std::vector<std::shared_ptr<const Boost>>;
 // '#'.
 std::vector<std::vector<std::string>> boosted_phrases(const std::string &text);
 
+// The phrases that no path says, because they have words that the graph lacks.
+struct UnheardPhrases {
+  size_t n = 0, n_all = 0;
+  std::vector<std::string> missing;  // some of these words, in the order of the phrases
+
+  std::string what() const;  // "2 of 3 phrases have words that the graph lacks (...), so that they are never heard"
+};
+UnheardPhrases unheard_phrases(const Boosts &boosts, const std::vector<std::string> &graph_words);
+
 // The automaton of Aho and Corasick (1975) over words. A state is the longest prefix of a phrase that is a suffix of the
 // preceding words. Every phrase that ends there gives its bonus, also inside and across other phrases.
 class BoostScores : public WordScores {

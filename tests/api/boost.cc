@@ -59,6 +59,22 @@ TEST(Boost, ChangesTheResult) {
   EXPECT_EQ(std::string(asr_event_text(rather_not.get())).find("mid"), std::string::npos);
 }
 
+void keep_line(asr_log_level, const char *message, void *lines) {
+  if (std::string(message).find("asr_boost") == 0) static_cast<Events *>(lines)->push_back(message);
+}
+
+TEST(Boost, PhrasesThatTheGraphCannotSayAreLogged) {
+  const EnginePointer engine = load_engine();
+  Events lines;
+  asr_set_log(keep_line, ASR_LOG_WARNING, &lines);
+  hear(engine.get(), doubtful(), "low mid", "low high\nmid");
+  EXPECT_TRUE(lines.empty());
+  hear(engine.get(), doubtful(), "low mid", "low high /1e-20/\nmid\n");
+  asr_set_log(nullptr, ASR_LOG_WARNING, nullptr);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].find("asr_boost: 1 of 2 phrases have words that the graph lacks ('/1e-20/')"), 0u) << lines[0];
+}
+
 // Every alternative costs as much as the same words without the boost, minus the bonuses of its phrases.
 TEST(Boost, TakesTheBonusOffGraphCosts) {
   const EnginePointer engine = load_engine();

@@ -292,6 +292,28 @@ TEST(Misuse, SamplesThatAreNotFinite) {
   EXPECT_EQ(poll_all(spoilt.get()), poll_all(clean.get()));
 }
 
+// A stream logs once that its floats are in the range of 16-bit integers.
+TEST(Misuse, FloatsFarBeyondFullScaleAreInTheLog) {
+  static std::vector<std::string> warnings;
+  warnings.clear();
+  const EnginePointer engine = load_engine();
+  asr_set_log([](asr_log_level, const char *message, void *) { warnings.push_back(message); }, ASR_LOG_WARNING, nullptr);
+  asr_stream_config config = default_stream();
+  config.input = ASR_INPUT_FLOAT;
+  for (const float scale : {1 / 32768.0f, 1.5f / 32768.0f, 1.0f}) {
+    const StreamPointer stream = open_stream(engine.get(), config);
+    std::vector<float> samples;
+    for (const int16_t sample : speak("mid low")) samples.push_back(scale * static_cast<float>(sample));
+    EXPECT_OK(asr_feed(stream.get(), samples.data(), samples.size() / 2));
+    EXPECT_OK(asr_feed(stream.get(), samples.data() + samples.size() / 2, samples.size() - samples.size() / 2));
+    EXPECT_EQ(warnings.size(), scale == 1 ? 1u : 0u) << scale;
+  }
+  asr_set_log(nullptr, ASR_LOG_ERROR, nullptr);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].rfind("asr_feed: a sample is ", 0), 0u) << warnings[0];
+  EXPECT_NE(warnings[0].find("the full scale of floats is -1..1"), std::string::npos) << warnings[0];
+}
+
 TEST(Misuse, HugeSamplesAreSurvived) {
   const EnginePointer engine = load_engine();
   asr_stream_config config = default_stream();

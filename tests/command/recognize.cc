@@ -210,7 +210,7 @@ TEST(RecognizeCommand, EveryLineOfAListIsTried) {
   std::filesystem::copy_file(mid, blank, std::filesystem::copy_options::overwrite_existing);
   const std::string list =
       text_file("tried.list", mid + " a\n# comment\nsox x -t wav - |\n/no/such.wav c\n\"" + blank + "\" d\n" + blank + "\te\n" +
-                                  blank + "\n" + low + " one two\n" + low + "\n");
+                                  blank + "\n" + low + " one two\n" + low + "\nu-1 " + low + " 0.5 1.25\n");
   const Outcome outcome = recognize_command("--list " + list);
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
   for (const char *line : {"a\tmid\n", "d\tmid\n", "e\tmid\n", "with a blank\tmid\n", "low_low\tlow low\n"}) {
@@ -219,8 +219,9 @@ TEST(RecognizeCommand, EveryLineOfAListIsTried) {
   EXPECT_TRUE(has(outcome, "senone: " + list + ":3: sox: is a command (a pipe); commands are not run")) << outcome.output;
   EXPECT_TRUE(has(outcome, "senone: " + list + ":4: c: /no/such.wav: No such file")) << outcome.output;
   EXPECT_TRUE(has(outcome, "senone: " + list + ":8: " + low + " one two: is not \"path [id]\"")) << outcome.output;
-  EXPECT_TRUE(has(outcome, "\n8 utterances, ")) << outcome.output;
-  EXPECT_TRUE(has(outcome, "senone: 3 of 8 utterances failed")) << outcome.output;
+  EXPECT_TRUE(has(outcome, " 0.5 1.25: is a line of Kaldi's segments; parts of recordings are not read")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "\n9 utterances, ")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "senone: 4 of 9 utterances failed")) << outcome.output;
 }
 
 TEST(RecognizeCommand, IdsWithControlCharactersStandInNoLine) {
@@ -560,12 +561,45 @@ TEST(RecognizeCommand, OptionsWithoutEffectAreRefused) {
   EXPECT_EQ(recognize_command("--max-active 100" + file).exit_code, 0) << "the default of --min-active is larger";
 }
 
+TEST(RecognizeCommand, ResultsReplaceNothingThatTheRunReads) {
+  const std::string mid = tone_recording("mid"), list = text_file("kept.list", mid + " a\n");
+  const std::string link = tone_bundle() + "/link.raw", index = tone_bundle() + "/senone.json";
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink(mid, link);
+  const auto bytes = [](const std::string &path) {
+    std::ostringstream all;
+    all << std::ifstream(path, std::ios::binary).rdbuf();
+    return all.str();
+  };
+  for (const std::string &file : {mid, link, list, index}) {
+    const std::string before = bytes(file);
+    for (const char *const option : {"--hyp ", "--lattice ", "--adapt fmllr --save-transforms ", "--resume --hyp "}) {
+      const Outcome outcome = recognize_command("--list " + list + " " + option + file);
+      EXPECT_EQ(outcome.exit_code, 2) << option << outcome.output;
+      EXPECT_TRUE(has(outcome, file + " would replace ")) << option << outcome.output;
+    }
+    EXPECT_EQ(bytes(file), before) << file;
+  }
+  std::filesystem::remove(link);
+}
+
 TEST(RecognizeCommand, OptionsWithoutEffectOnTheseFiles) {
   const std::string phrases = tone_bundle() + "/no.phrases";
   std::ofstream(phrases) << "\xef\xbb\xbf \n\n";
   const Outcome boost = recognize_command("--boost " + phrases + " " + tone_recording("high"));
   EXPECT_EQ(boost.exit_code, 1);
   EXPECT_EQ(boost.output, "senone: " + phrases + ": has no phrases; write a phrase a line, or leave out --boost\n");
+
+  std::ofstream(phrases) << "low :10.0\nhigh\n";  // weights of their own, as of other engines
+  const Outcome weights = recognize_command("--boost " + phrases + " " + tone_recording("high"));
+  EXPECT_EQ(weights.exit_code, 0) << weights.output;
+  EXPECT_TRUE(has(weights, "senone: warning: " + phrases + ": 1 of 2 phrases have words that the graph lacks (':10.0'), so"))
+      << weights.output;
+  std::ofstream(phrases) << "low :10.0\nHigh\n";
+  const Outcome unheard = recognize_command("--boost " + phrases + " " + tone_recording("high"));
+  EXPECT_EQ(unheard.exit_code, 1) << unheard.output;
+  EXPECT_TRUE(has(unheard, "senone: " + phrases + ": 2 of 2 phrases have words that the graph lacks (':10.0', 'High')"))
+      << unheard.output;
 
   const std::string wave = spoken_wav("rate.wav", "high"), warning = "senone: warning: --raw-rate has no effect: ";
   const Outcome rate = recognize_command("--raw-rate 8000 " + wave);

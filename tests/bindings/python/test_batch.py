@@ -124,22 +124,39 @@ class Inputs(BatchTest):
                     self.assertEqual("error" in records[record_id], number in (2, 3), records[record_id])
                 self.assertIn("is a command (a pipe)", records[ids[2]]["error"])
 
+    def test_a_bad_line_costs_itself(self) -> None:
+        good = json.dumps({"path": str(RECORDING), "id": "good"})
+        for name, line, fault in (
+            ("many.txt", "a b c", "is not `path [id]`"),
+            ("cut.txt", f"u {RECORDING} 0.5 1.25", "is a line of Kaldi's segments"),
+            ("short.scp", "u1", "is not an id and a path"),
+            ("broken.jsonl", "no", "is no JSON object"),
+            ("nameless.jsonl", '{"id": "a"}', "names no recording"),
+            ("deep.jsonl", "[" * 100000, "is no JSON object"),
+            ("surrogate.jsonl", '{"path": "\\ud800.wav"}', '"\\ud800.wav" can be no file\'s name'),
+        ):
+            with self.subTest(name):
+                usual = {".txt": f"{RECORDING} good", ".scp": f"good {RECORDING}", ".jsonl": good}[Path(name).suffix]
+                (self.folder / name).write_text(f"{line}\n{usual}\n{line}\n")
+                out = self.folder / f"out of {name}.jsonl"
+                done = self.run_batch("--device", "cpu", "--in-order", "--out", out, self.folder / name, status=1)
+                first, heard, last = map(json.loads, out.read_text().splitlines())
+                self.assertEqual((heard["id"], heard["text"]), ("good", SENTENCE))
+                for number, record in ((1, first), (3, last)):
+                    self.assertEqual(record["id"], f"{self.folder / name}: line {number}")
+                    self.assertIn(f"{name}: line {number}: {fault}", record["error"])
+                    self.assertIn(f"{name}: line {number}: {fault}", done.stderr)
+                self.assertIn("2 of 3 results", done.stderr)
+        (self.folder / "none.txt").write_text("a b c\n")
+        done = self.run_batch("--out", self.folder / "none.jsonl", self.folder / "none.txt", status=1)
+        self.assertIn("1 of 1 results", done.stderr)
+
     def test_inputs_that_make_no_sense(self) -> None:
         (self.folder / "twice.txt").write_text(f"{RECORDING} x\n{TONES / 'low.raw'} x\n")
-        (self.folder / "many.txt").write_text("a b c\n")
-        (self.folder / "broken.jsonl").write_text('{"path": "a"}\nno\n')
-        (self.folder / "nameless.jsonl").write_text('{"id": "a"}\n')
-        (self.folder / "deep.jsonl").write_text("[" * 100000 + "\n")
-        (self.folder / "surrogate.jsonl").write_text('{"path": "\\ud800.wav"}\n')
         (self.folder / "empty").mkdir()
         for words, status, arguments in (
             ("no recordings; name", 2, ()),
             ('line 2: the id "x" is that of', 1, (self.folder / "twice.txt",)),
-            ("many.txt: line 1: is not `path [id]`", 1, (self.folder / "many.txt",)),
-            ("broken.jsonl: line 2: is no JSON object", 1, (self.folder / "broken.jsonl",)),
-            ("nameless.jsonl: line 1: names no recording", 1, (self.folder / "nameless.jsonl",)),
-            ("deep.jsonl: line 1: is no JSON object", 1, (self.folder / "deep.jsonl",)),
-            ('line 1: "\\ud800.wav" can be no file\'s name', 1, (self.folder / "surrogate.jsonl",)),
             ("empty: no recordings (", 1, (self.folder / "empty",)),
             ("/no/list.txt: cannot be read", 1, ("/no/list.txt",)),
             ("--jobs", 2, (RECORDING, "--jobs", 0)),
@@ -405,6 +422,7 @@ class FilesOfOthers(unittest.TestCase):
 
     def test_messages_are_one_line(self) -> None:
         self.assertEqual(printable("a\n\r\t\x1b[31m\x7f\x9b\u202e\u2028ä\\"), "a\\n\\r\\t\\x1b[31m\\x7f\\u009b\\u202e\\u2028ä\\")
+        self.assertEqual(printable("a\u00a0b\u200b\u200c\u3000"), "a\\u00a0b\\u200b\u200c\\u3000")  # joiners stay
         name = "x\n\x1b[31m"
         record = failed_record(Item(0, name, name), f"{name}: does not exist")
         self.assertEqual((record["id"], record["file"]), (name, name))

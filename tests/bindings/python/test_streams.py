@@ -189,12 +189,19 @@ class Streams(unittest.TestCase):
                 stream.feed(samples("high_low"))
             self.assertEqual(stream.result().text, text)
         with engine().stream(lattice_beam=8) as stream:
-            for bad in (5, ["a\nb"], "\ud800"):
+            for bad in (5, ["a\nb"], "\ud800", {"low": 10.0}):
                 self.assertRaises(senone.InvalidArgument, stream.boost, bad)
             self.assertRaises(senone.InvalidArgument, stream.boost, "low", "much")
             self.assertRaises(senone.InvalidArgument, stream.boost, "low", 1001)
         with engine().stream() as stream:
             self.assertRaises(senone.InvalidState, stream.boost, "low")
+
+    def test_boosted_phrases_are_normalised_and_the_unknown_logged(self) -> None:
+        with self.assertLogs("senone", "WARNING") as logged, engine().stream(lattice_beam=8) as stream:
+            stream.boost("cafe\u0301\nlow")
+            stream.feed(samples("high_low"))
+            stream.result()
+        self.assertIn("1 of 2 phrases have words that the graph lacks ('caf\u00e9')", logged.output[0])
 
     def test_streams_choose_a_graph(self) -> None:
         ends = TONES / "ends.sgraph"

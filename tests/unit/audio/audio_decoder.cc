@@ -195,6 +195,20 @@ TEST(AudioDecoder, RecordingsOneAfterAnotherAreHeardOrNamed) {
   EXPECT_NE(decoded(adpcm).error.find("is WAV of the codec 0x0002"), std::string::npos);
 }
 
+// A program that writes the bytes of a WAV as the samples of another.
+TEST(AudioDecoder, ARecordingWithinARecordingIsNamed) {
+  WavWriter writer;
+  const std::vector<int> samples = signal(500);
+  const std::string inner = writer.file(samples), header = writer.file({}).substr(0, 40);
+  for (const size_t chunk : {SIZE_MAX, size_t{1}, size_t{7}}) {
+    const Decoded result = decoded(header + number(inner.size(), 4) + inner, chunk);
+    expect_near(result.samples, samples, 0, "inner");
+    EXPECT_TRUE(mentions(result, "begins with the header of another recording where its samples should be"));
+    EXPECT_FALSE(mentions(result, "cut short"));
+    EXPECT_FALSE(mentions(result, "one after another"));
+  }
+}
+
 TEST(AudioDecoder, MissingSamplesAreNamed) {
   WavWriter writer;
   writer.n_channels = 2;
@@ -266,6 +280,9 @@ TEST(AudioDecoder, WhatIsNotDecodedIsNamed) {
                                     {"\x1f\x8b\x08", "gzip"},
                                     {"<!DOCTYPE html><html>", "text"},
                                     {"{\"error\": \"no such recording\"}", "text"},
+                                    {"UklGRmxcAQBXQVZFZm10IBAAAAABAAEA", "Base64, which is no recording; decode it: base64 -d"},
+                                    {"T2dnUwACAAAAAAAAAAC", "Base64"},
+                                    {"SUQzBAAAAAAAI1RTU0UAAAA", "Base64"},
                                     {"NIST_1A\n   1024\n", "NIST"}}) {
     for (const size_t chunk : {SIZE_MAX, size_t{1}}) {
       const Decoded result = decoded(begin + noise, chunk, input);

@@ -57,6 +57,8 @@ TEST(Printable, ShowsWhatATerminalWouldObey) {
                       "31m"),
             "\\u0085|\\u009b31m");
   EXPECT_EQ(printable("\u202e\u2066\u2069\u2028\u2029"), "\\u202e\\u2066\\u2069\\u2028\\u2029");
+  EXPECT_EQ(printable("go\u00a0on\u200b\u3000\ufeff\u00ad\u2009"), "go\\u00a0on\\u200b\\u3000\\ufeff\\u00ad\\u2009");
+  EXPECT_EQ(printable("می\u200cخواهم क्\u200dष"), "می\u200cخواهم क्\u200dष");  // words have joiners
   EXPECT_EQ(printable("\x80\xff\xc0\xaf\xe2\x82"), "\\x80\\xff\\xc0\\xaf\\xe2\\x82");
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // a surrogate
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // over U+10FFFF
@@ -75,7 +77,10 @@ TEST(Printable, EveryCharacterAndEveryByte) {
     const int n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
     text += static_cast<char>((0xf00U >> n & 0xffU) | code >> 6 * (n - 1));
     for (int k = n - 2; k >= 0; --k) text += static_cast<char>(0x80 | (code >> 6 * k & 0x3fU));
-    const bool is_hidden = code < 0xa0 || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    const bool is_joiner = code == 0x200c || code == 0x200d;
+    const bool is_hidden = code <= 0xa0 || code == 0xad || code == 0x1680 || (code >= 0x2000 && code <= 0x200f && !is_joiner) ||
+                           (code >= 0x2028 && code <= 0x202f) || (code >= 0x205f && code <= 0x2060) ||
+                           (code >= 0x2066 && code <= 0x2069) || code == 0x3000 || code == 0xfeff;
     EXPECT_EQ(printable(text) == text, !is_hidden) << code;
   }
 }

@@ -177,6 +177,18 @@ TEST(Jsgf, OwnRulesHaveFullNames) {
   expect_sentences(grammar, {{"x y x", 1}});
 }
 
+TEST(Jsgf, TheRuleMayBeNamedInFull) {
+  const Rules rules =
+      parse_jsgf("#JSGF V1.0;\ngrammar com.acme.g;\npublic <a> = x; public <c> = z; <b> = y;", "g.jsgf", LetterCase::kAsIs);
+  for (const char *name : {"b", "<b>", "g.b", "<g.b>", "com.acme.g.b", "<com.acme.g.b>"}) {
+    expect_sentences(rules_grammar(rules, name, kAnyWord, "g.jsgf"), {{"y", 1}});
+  }
+  for (const char *name : {"B", "acme.g.b", "h.b", "g."}) {
+    const std::string said = test::outcome_of([&] { rules_grammar(rules, name, kAnyWord, "g.jsgf"); }).message;
+    EXPECT_EQ(said, "g.jsgf: the rule <" + std::string(name) + "> is not defined; its public rules are <a>, <c>");
+  }
+}
+
 class JsgfImports : public ::testing::Test {
  protected:
   test::Scratch scratch_;

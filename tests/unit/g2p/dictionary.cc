@@ -25,6 +25,13 @@ TEST(Pronunciations, RefusesOtherFiles) {
   expect_error([] { parse_pronunciations("a A\nb\n", "d.dict"); }, ASR_BAD_FILE, "d.dict: line 2: 'b' has no phones");
 }
 
+TEST(Pronunciations, RefusesGrammarsOfJulius) {
+  expect_error([] { parse_pronunciations("0\t[go]\tG OW\n0 [on] AA N\n1 [<s>] sil\n", "menu.dict"); }, ASR_BAD_FILE,
+               "menu.dict: has a number and an output in every line, as Julius's dictionaries of grammars");
+  EXPECT_EQ(parse_pronunciations("0 [0] O\n1 [1] W AH N\n", "digits").words.size(), 2u);  // HTK's
+  EXPECT_EQ(parse_pronunciations("0 [zero] O\n1 W AH N\n", "digits").words.size(), 2u);   // not every line
+}
+
 TEST(Letters, AreCodePoints) {
   const std::string text = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
   const std::vector<uint32_t> letters = letters_of(text, "t");

@@ -127,6 +127,17 @@ TEST(Boost, PhrasesAreLinesOfWords) {
   EXPECT_TRUE(boosted_phrases("#\n \n").empty());
 }
 
+TEST(Boost, PhrasesThatTheGraphCannotSayAreCounted) {
+  std::vector<Boost> boosts(2);
+  boosts[0].phrases = boosted_phrases("a b\nc :10.0\nb :10.0\n");
+  boosts[1].phrases = boosted_phrases("A\nd\n");
+  const UnheardPhrases unheard = unheard_phrases(shared(boosts), kWords);
+  EXPECT_EQ(unheard.what(), "3 of 5 phrases have words that the graph lacks (':10.0', 'A'), so that they are never heard");
+  boosts.pop_back();
+  boosts[0].phrases.resize(1);
+  EXPECT_EQ(unheard_phrases(shared(boosts), kWords).n, 0u);
+}
+
 // Every word sequence of a long loop ends with prefixes of other phrases.
 TEST(Boost, IsBounded) {
   CompactLattice lattice;

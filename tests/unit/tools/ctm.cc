@@ -39,6 +39,17 @@ TEST(Ctm, LinesOfJson) {
   EXPECT_TRUE(all.at("u2").words.empty());
 }
 
+TEST(Ctm, RejectedUtterancesHaveNoWords) {
+  const auto all = parse_confident_words(
+      "{\"id\": \"u1\", \"rejected\": true, \"words\": [{\"word\": \"a\", \"confidence\": 0.5}]}\n"
+      "{\"id\": \"u2\", \"rejected\": null, \"words\": [{\"word\": \"b\", \"confidence\": 0.5}]}\n"
+      "{\"id\": \"u3\", \"rejected\": false, \"words\": [{\"word\": \"c\", \"confidence\": 0.5}]}\n",
+      "hyp.json", {});
+  EXPECT_TRUE(all.at("u1").words.empty());
+  EXPECT_EQ(all.at("u2").words, Words{"b"});
+  EXPECT_EQ(all.at("u3").words, Words{"c"});
+}
+
 TEST(Ctm, MistakesAreReportedWithTheirLine) {
   EXPECT_NE(message("u1 1 0 1 a 0.5\nu1 1 0 1 a\n").find("hyp.ctm: line 2: "), std::string::npos);
   EXPECT_NE(message("u1 1 0 1 a 1.5\n").find("within 0 ... 1"), std::string::npos);

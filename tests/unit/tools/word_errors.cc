@@ -164,6 +164,23 @@ TEST(Transcripts, CaseOfAllLettersIsIgnored) {
   EXPECT_NE(folded("u \u00e9t\u00e9"), folded("u ete"));
 }
 
+TEST(Transcripts, LinesWithTimesAreRefused) {
+  const auto refusal = [](const std::string &text) {
+    try {
+      parse_transcripts(text, "hyp", {});
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (const char *ctm : {"u 1 0.46 0.18 go\n", ";; c\nu A 0.46 0.18 go 0.9\nu A 0.7 0.2 on 0.8\n"}) {
+    EXPECT_NE(refusal(ctm).find("hyp: is a CTM, whose lines have times; give lines"), std::string::npos) << refusal(ctm);
+  }
+  EXPECT_NE(refusal("u 1 spk 0.0 2.25 <o,f0> go on\n").find("hyp: is an STM"), std::string::npos);
+  EXPECT_EQ(refusal("u 1 2 3 4 5\nv 3.5 times 4\n"), "");  // digits
+  EXPECT_EQ(refusal("u 1 0.46 0.18 go\nv go on\n"), "");   // not every line
+}
+
 TEST(Transcripts, TwiceTheSameUtterance) {
   try {
     parse_transcripts("a (u)\nb (u)\n", "ref.txt", {});

@@ -214,7 +214,8 @@ def _check_readable(path: Path) -> None:
             ) from None
         raise NotFound(f"{path}: does not exist") from None
     except OSError as error:
-        raise IoFailure(f"{path}: cannot be read: {error.strerror}") from None
+        name = str(path) if len(str(path)) < 300 else f"{str(path)[:60]}..."  # a recording itself, as text
+        raise IoFailure(f"{name}: cannot be read: {error.strerror}") from None
     if stat.S_ISDIR(status.st_mode):
         raise IoFailure(f"{path}: is a directory; name a recording")
     if not stat.S_ISREG(status.st_mode):  # opening it may block for ever

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Mapping
 from typing import Union
 
 from ._errors import InvalidArgument
@@ -15,6 +16,8 @@ def joined(argument: str, lines: Lines) -> str | bytes:
     """Joins lines to a text. Raises InvalidArgument if an item is not a line."""
     if isinstance(lines, (str, bytes)):
         return lines
+    if isinstance(lines, Mapping):  # its keys are lines, but its values would be lost
+        raise InvalidArgument(f"{argument} is a mapping; it must be a string or a list of strings, which have no values")
     if not isinstance(lines, Iterable):
         raise InvalidArgument(f"{argument} is of type {type(lines).__name__}; it must be a string or a list of strings")
     items: list[str] = []
@@ -23,6 +26,11 @@ def joined(argument: str, lines: Lines) -> str | bytes:
             raise InvalidArgument(f"{argument} has {item!r}; each must be a string without line breaks")
         items.append(item)
     return "\n".join(items)
+
+
+def normalised(text: str | bytes) -> str | bytes:
+    """Returns a text in Unicode's normal form C, as the words of graphs are: libsenone compares bytes. Bytes stay."""
+    return unicodedata.normalize("NFC", text) if isinstance(text, str) else text
 
 
 def utf8(argument: str, value: object) -> bytes:

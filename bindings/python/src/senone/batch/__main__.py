@@ -9,7 +9,7 @@ from typing import Sequence
 
 import senone
 
-from ._common import Failure, Item, Record, UsageFailure, n_cores, printable
+from ._common import Failure, Item, Record, UsageFailure, failed_record, n_cores, printable
 from ._local import LocalRun, default_devices, spread
 from ._options import Options, parse
 from ._output import InOrder, Output, open_output
@@ -32,6 +32,13 @@ class Batch:
 
     def run(self) -> None:
         """Recognises everything. Raises Failure."""
+        for item in self._items:
+            if item.fault:
+                self.progress.say(item.fault)
+                self._take(item, failed_record(item, item.fault), "no device")
+        self._items = [item for item in self._items if not item.fault]
+        if not self._items:
+            return
         if self._options.ray is None:
             self._run_here()
         else:

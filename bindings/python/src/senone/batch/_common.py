@@ -20,11 +20,13 @@ class UsageFailure(Failure):
 
 
 class Item(NamedTuple):
-    """A recording. number: its index in the input, from 0. path: the system's name, perhaps not UTF-8."""
+    """A recording. number: its index in the input, from 0. path: the system's name, perhaps not UTF-8. fault: what is wrong with
+    the line that should name it, or "". Such a line is a result of its own, an error, under the place of the line as its id."""
 
     number: int
     id: str
     path: str
+    fault: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,11 @@ class Settings:
     stream: dict[str, Any]
 
 
-# Control characters, separators of lines and paragraphs, and characters that change the direction of text.
-_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+# Control characters, separators of lines and paragraphs, characters that change the direction of text, and blanks and characters
+# of no width that nobody sees, without joiners.
+_OBEYED = re.compile(
+    "[\x00-\x1f\x7f-\xa0\xad\u1680\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f\u2060\u2066-\u2069\u3000\ufeff]"
+)
 _LETTERS = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 

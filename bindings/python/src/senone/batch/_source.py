@@ -23,19 +23,20 @@ MANIFESTS = frozenset((".jsonl", ".ndjson"))
 PACKED = frozenset((".gz", ".xz", ".bz2"))  # suffixes of lists and manifests after their own
 PATH_KEYS = ("path", "file", "audio", "audio_filepath")
 
-Named = tuple[str, str, str]  # id, path, origin of the name
+Named = tuple[str, str, str, str]  # id, path, origin of the name, fault: of Item
 
 
 def read_items(inputs: Sequence[str], lists: Sequence[str], manifests: Sequence[str]) -> tuple[list[Item], int]:
-    """Returns the recordings in the order of the input, and the number of duplicate names. Raises Failure."""
+    """Returns the recordings in the order of the input, and the number of duplicate names. Raises Failure: for a file that cannot
+    be read, and for an id of two recordings. Lines that name no recording are Items with a fault."""
     items: list[Item] = []
     places: dict[str, tuple[str, str]] = {}
     n_again = 0
-    for name, path, place in _all(inputs, lists, manifests):
+    for name, path, place, fault in _all(inputs, lists, manifests):
         known = places.get(name)
         if known is None:
             places[name] = (path, place)
-            items.append(Item(len(items), name, path))
+            items.append(Item(len(items), name, path, fault))
         elif known[0] == path:
             n_again += 1
         else:
@@ -58,7 +59,7 @@ def _all(inputs: Sequence[str], lists: Sequence[str], manifests: Sequence[str]) 
         elif suffix in MANIFESTS:
             yield from _manifest(name)
         else:
-            yield as_text(name), name, "the command line"
+            yield as_text(name), name, "the command line", ""
     for name in lists:
         yield from _list(name)
     for name in manifests:
@@ -78,7 +79,7 @@ def _folder(folder: str) -> Iterator[Named]:
             if os.path.splitext(file)[1].lower() in RECORDINGS:
                 path = os.path.join(root, file)
                 n += 1
-                yield as_text(path), path, f"the folder {printable(folder)}"
+                yield as_text(path), path, f"the folder {printable(folder)}", ""
     if n == 0:
         raise Failure(f"{printable(folder)}: no recordings ({', '.join(sorted(RECORDINGS))}) in this folder")
 
@@ -117,16 +118,24 @@ def _list(path: str) -> Iterator[Named]:
     lines = [(line.strip(), place) for line, place in _lines(path) if not line.lstrip().startswith("#")]
     is_scp = path.lower().endswith(".scp") or _looks_like_scp([line for line, _ in lines])
     for line, place in lines:
-        recording, name = _fields(line, place, is_scp or line.endswith("|"))
-        yield as_text(name or recording), recording, place
+        try:
+            recording, name = _fields(line, is_scp or line.endswith("|"))
+        except _BadLine as error:
+            yield place, line, place, f"{place}: {error}"
+        else:
+            yield as_text(name or recording), recording, place, ""
 
 
-def _fields(line: str, place: str, is_scp: bool) -> tuple[str, str]:
+class _BadLine(Exception):
+    """A line that names no recording; the others of its file do."""
+
+
+def _fields(line: str, is_scp: bool) -> tuple[str, str]:
     """Returns a line's path and id; "": none."""
     first, *rest = line.split(None, 1)
     if is_scp:
         if not rest:
-            raise Failure(f"{place}: is not an id and a path, as wav.scp has them")
+            raise _BadLine("is not an id and a path, as wav.scp has them")
         return rest[0], first
     if line.startswith('"') and '"' in line[1:]:
         recording, _, name = line[1:].partition('"')
@@ -137,9 +146,19 @@ def _fields(line: str, place: str, is_scp: bool) -> tuple[str, str]:
         fields = [line, ""]
     else:
         fields = line.split()
+    if _is_segment(line.split()) and not os.path.exists(line):
+        raise _BadLine("is a line of Kaldi's segments; parts of recordings are not read; cut them out into files")
     if len(fields) > 2 or not fields[0]:
-        raise Failure(f"{place}: is not `path [id]`; put a path with blanks in double quotes, or a tab behind it")
+        raise _BadLine("is not `path [id]`; put a path with blanks in double quotes, or a tab behind it")
     return fields[0], fields[1] if len(fields) > 1 else ""
+
+
+def _is_segment(fields: Sequence[str]) -> bool:
+    """Returns whether a line is "utterance recording begin end" of Kaldi's file `segments`."""
+    try:
+        return len(fields) == 4 and float(fields[2]) >= 0 and float(fields[3]) >= 0
+    except ValueError:
+        return False
 
 
 def _looks_like_scp(lines: Sequence[str]) -> bool:
@@ -156,19 +175,29 @@ def _manifest(path: str) -> Iterator[Named]:
     """Parses JSON objects, one per line: the path under one of PATH_KEYS, and perhaps an id."""
     for line, place in _lines(path):
         try:
-            value = json.loads(line)
-        except ValueError as error:
-            raise Failure(f"{place}: is no JSON object: {error}") from None
-        except RecursionError:
-            raise Failure(f"{place}: is no JSON object, but a deeply nested value") from None
-        if not isinstance(value, dict):
-            raise Failure(f"{place}: is no JSON object")
-        recording = next((value[key] for key in PATH_KEYS if key in value), None)
-        if not isinstance(recording, str) or not recording:
-            raise Failure(f'{place}: names no recording; give it as "path"')
-        if not is_name(recording) or "\0" in recording:
-            raise Failure(f"{place}: {json.dumps(recording)} can be no file's name; correct it")
-        name = value.get("id", as_text(recording))
-        if not isinstance(name, (str, int)) or name == "":
-            raise Failure(f'{place}: "id" must be a string')
-        yield as_text(str(name)), recording, place
+            recording, name = _named_in(line)
+        except _BadLine as error:
+            yield place, as_text(line[:200]), place, f"{place}: {error}"
+        else:
+            yield as_text(name), recording, place, ""
+
+
+def _named_in(line: str) -> tuple[str, str]:
+    """Returns the path and the id of a manifest's line."""
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise _BadLine(f"is no JSON object: {error}") from None
+    except RecursionError:
+        raise _BadLine("is no JSON object, but a deeply nested value") from None
+    if not isinstance(value, dict):
+        raise _BadLine("is no JSON object")
+    recording = next((value[key] for key in PATH_KEYS if key in value), None)
+    if not isinstance(recording, str) or not recording:
+        raise _BadLine('names no recording; give it as "path"')
+    if not is_name(recording) or "\0" in recording:
+        raise _BadLine(f"{json.dumps(recording)} can be no file's name; correct it")
+    name = value.get("id", as_text(recording))
+    if not isinstance(name, (str, int)) or name == "":
+        raise _BadLine('"id" must be a string')
+    return recording, str(name)
