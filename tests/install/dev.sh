@@ -20,6 +20,7 @@ refuses 'no option "--kep"' fuzz --kep arpa
 refuses '"0" is no number of seconds' fuzz arpa 0
 refuses '"12x" is no number of seconds' fuzz 12x
 refuses 'no option "--moer"' test --moer
+refuses 'no option "--gpus"' demo --gpus
 refuses '"long" is no number of hours' soak long
 refuses 'no option "--kep"' figures --kep
 echo "wrong arguments are refused"

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# How SENONE_DEMO builds: only what ./dev demo runs, in the shortest time. Most of the time is spent on headers, so the files of a
+# part are compiled together. The test demo_build tells when such files have the same private names, or when a file that is left
+# out is needed. Included before the first target.
+set(CMAKE_UNITY_BUILD ON)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+
+# Files that are compiled by themselves: Highway includes the first five several times, and the others have private names that
+# another file of their part has, too.
+set_source_files_properties(plugins/cpu/gmm_clusters.cc plugins/cpu/gmm_diagonal.cc plugins/cpu/gmm_full.cc
+                            plugins/cpu/gmm_shared.cc plugins/cpu/mfcc_block.cc
+                            core/base/parallel.cc core/decode/tonality.cc core/decode/voice_activity.cc core/graph/archive.cc
+                            core/lattice/prepared_lattice.cc core/model/bundle.cc core/model/hmm_file.cc plugins/cpu/mfcc.cc
+                            tools/graph.cc tools/import.cc tools/import_sphinx.cc tools/wer.cc
+                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
+# What import sphinx, graph, recognize and wer do not call. The parts must link without these files.
+set(SENONE_NOT_IN_DEMO
+    api/asr_audio.cc
+    builder/g2p/alignment.cc builder/g2p/train.cc builder/g2p/unit_ngram.cc
+    builder/graph/grammar_scores.cc builder/graph/graph_builder*.cc builder/graph/open_graph.cc builder/graph/phrases.cc
+    builder/graph/srgs.cc builder/graph/xml.cc
+    builder/import/htk*.cc builder/import/julius_binhmm.cc builder/import/kaldi.cc builder/import/kaldi_gmm.cc
+    builder/import/kaldi_hmms.cc builder/import/kaldi_mfcc_conf.cc builder/import/kaldi_tr*.cc
+    builder/train/[d-f]*.cc builder/train/mixture_model.cc builder/train/r*.cc builder/train/semi_tied.cc builder/train/shared*.cc
+    builder/train/st*.cc builder/train/tr*.cc
+    core/lattice/kaldi_lattice_reader.cc core/lattice/oracle.cc core/lattice/state_level.cc core/lattice/unordered_lattice.cc
+    plugins/common/gmm_tensor_pack.cc plugins/common/mfcc_sums.cc plugins/common/mfcc_tiles.cc plugins/common/search_path.cc
+    plugins/common/signal_plan.cc plugins/common/statistics_plan.cc
+    tools/bench*.cc tools/device*.cc tools/g2p.cc tools/import_htk.cc tools/import_kaldi.cc tools/info.cc tools/lattice.cc
+    tools/lattice_[abcprs]*.cc tools/loglike_file.cc tools/recording_rows.cc tools/train*.cc)
+list(TRANSFORM SENONE_NOT_IN_DEMO PREPEND ${PROJECT_SOURCE_DIR}/)
+file(GLOB SENONE_LEFT_OUT ${SENONE_NOT_IN_DEMO})
