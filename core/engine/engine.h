@@ -11,9 +11,9 @@
 #include "core/engine/loaded_model.h"
 #include "core/engine/model_table.h"
 #include "core/engine/retired.h"
-#include "core/engine/scheduler.h"
-#include "core/engine/stream.h"
 #include "core/engine/worker_pool.h"
+#include "core/step/scheduler.h"
+#include "core/stream/stream.h"
 
 namespace asr {
 

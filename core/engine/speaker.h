@@ -11,9 +11,9 @@
 #include "core/adapt/speech_sample.h"
 #include "core/base/limits.h"
 #include "core/base/stop.h"
-#include "core/engine/adapted_models.h"
 #include "core/engine/warp_scorer.h"
 #include "core/model/bundle.h"
+#include "core/rows/adapted_models.h"
 
 namespace asr {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/engine/results.h"
 #include "core/feature/cepstral_rows.h"
 #include "core/feature/framer.h"
+#include "core/session/results.h"
 
 namespace asr {
 namespace {

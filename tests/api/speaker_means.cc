@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "core/engine/adapted_models.h"
 #include "core/engine/speaker.h"
+#include "core/rows/adapted_models.h"
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
 

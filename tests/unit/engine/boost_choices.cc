@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the boosts of an utterance, and the limit on waiting bytes.
-#include "core/engine/boost_choices.h"
+#include "core/stream/boost_choices.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes events from search results: the best path so far, or the lattice at the end. Utterance calls it and, for lattices,
+// Stream on a thread of the engine's pool.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/base/stop.h"
+#include "core/decode/rejection.h"
+#include "core/lattice/boost.h"
+#include "core/lattice/determinise.h"
+#include "core/session/decoding.h"
+#include "core/stream/event.h"
+
+namespace asr {
+
+// Makes an event with the words of a path. first_frame: of the utterance, in its stream. Words of the path's common arcs are
+// stable, and all words of a FINAL.
+EventPointer path_event(const asr_path &path, uint64_t first_frame, const Decoding &decoding, asr_event_kind kind);
+
+// The pieces of an utterance's lattice that settled while it was fed.
+struct LatticePieces {
+  explicit LatticePieces(const DeterminiseOptions &options) : determiniser(options) {}
+
+  PieceDeterminiser determiniser;
+  std::optional<Error> failure;  // failure of work on the pieces; no more are added after it
+};
+
+// Search output of an utterance, taken from the device.
+struct SearchLattice {
+  std::optional<Background> background;  // for comparison with the result
+  Boosts boosts;
+  std::shared_ptr<LatticePieces> pieces;
+  Lattice last;              // the last piece
+  uint64_t first_frame = 0;  // first frame of the utterance, in its stream
+  uint32_t n_frames = 0;
+  bool reached_final = false, beam_died = false;
+};
+
+SearchLattice search_lattice(std::optional<Background> background, Boosts boosts, std::shared_ptr<LatticePieces> pieces,
+                             const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding);
+
+// Returns the path of the background's channel.
+HeardPath background_path(const asr_path &path, const Decoding &decoding);
+
+// Returns the acoustic model's state of each frame of a path; kNoState in silence and noise.
+constexpr uint32_t kNoState = UINT32_MAX;
+std::vector<uint32_t> states_of(const asr_path &path, const Decoding &decoding);
+
+// Compares a FINAL event of a path with the background and sets its score, its flag, and confidences.
+void compare(const asr_path &path, const Background &background, const Decoding &decoding, asr_event *final);
+
+// Makes a FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds. Throws ASR_CANCELLED
+// soon after it is stopped, and the pieces' failure if there was one. *states: the states of the first alternative's path.
+EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const StopToken &stop = {},
+                           std::vector<uint32_t> *states = nullptr);
+
+}  // namespace asr

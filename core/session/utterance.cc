@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/utterance.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace asr {
+
+Utterance::Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> graph, const StreamOptions &options,
+                     Retired *retired, uint64_t first_frame)
+    : decoding_(std::move(graph), options, model), first_frame_(first_frame) {
+  if (options.partial_interval_ms > 0) {
+    const double frames = options.partial_interval_ms / (1000 * model.frame_shift_s());
+    partial_frames_ = static_cast<uint32_t>(std::max(1.0, std::round(frames)));
+  }
+  if (options.endpoint) endpointer_.emplace(*options.endpoint, model.frame_shift_s(), options.early_endpoint_s);
+  if (decoding_.lattice_beam > 0) {
+    DeterminiseOptions determinise;
+    determinise.acoustic_scale = static_cast<double>(decoding_.acoustic_scale);
+    determinise.lattice_beam = static_cast<double>(decoding_.lattice_beam);
+    pieces_ = std::make_shared<LatticePieces>(determinise);
+  }
+  begin_channels(model, retired);
+}
+
+void Utterance::begin_channels(const LoadedModel &model, Retired *retired) {
+  asr_search_options search{};
+  search.size = sizeof(search);
+  search.beam = decoding_.beam;
+  search.lattice_beam = decoding_.lattice_beam;
+  search.acoustic_scale = decoding_.acoustic_scale;
+  search.word_insertion_cost = decoding_.word_insertion_cost;
+  search.max_active = decoding_.max_active;
+  search.min_active = decoding_.min_active;
+  channel_ = begin_channel(decoding_.graph.get(), search, model, retired);
+  if (!decoding_.background) return;
+  search.lattice_beam = search.word_insertion_cost = 0;
+  background_ = begin_channel(decoding_.background.get(), search, model, retired);
+}
+
+std::shared_ptr<asr_backend_channel> Utterance::begin_channel(LoadedGraph *graph, asr_search_options search,
+                                                              const LoadedModel &model, Retired *retired) const {
+  const std::shared_ptr<asr_backend_graph> loaded = graph->on(model, retired);
+  asr_backend_channel *channel = nullptr;
+  const Device &device = model.searcher();
+  const asr_status status = device.api()->channel_begin(device.get(), loaded.get(), &search, &channel);
+  device.made(status, channel, "channel_begin");
+  return retired->hold(BackendPointer<asr_backend_channel>(channel, device.api()->channel_end), loaded);
+}
+
+size_t Utterance::room_for(size_t n) const {
+  if (partial_frames_ > 0) n = std::min<size_t>(n, partial_frames_ - n_frames_ % partial_frames_);
+  if (endpointer_) n = std::min<size_t>(n, endpointer_->next_check() - n_frames_);
+  return n;
+}
+
+void Utterance::take(size_t n) { n_frames_ += static_cast<uint32_t>(n); }
+
+PathTail Utterance::tail(const asr_path &path) const {
+  return tail_of_path(path, [this](uint32_t transition_id) { return decoding_.graph->is_silence(transition_id); });
+}
+
+EventPointer Utterance::result(asr_event_kind kind, const asr_path &path) const {
+  return path_event(path, first_frame_, decoding_, kind);
+}
+
+bool Utterance::advanced(size_t n_frames) {
+  constexpr size_t kPieceFrames = 256;  // see "Pieces" in docs/search.md
+  const size_t n_before = n_advanced_;
+  n_advanced_ += n_frames;
+  return pieces_ != nullptr && n_advanced_ >= 2 * kPieceFrames && n_advanced_ / kPieceFrames > n_before / kPieceFrames;
+}
+
+}  // namespace asr
