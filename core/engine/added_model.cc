@@ -43,22 +43,19 @@ AddedModel::AddedModel(const std::string &bundle_path, const LoadedModel &own)
   check_states(bundle_, acoustic_->n_states, own);
 }
 
-ModelOnDevice AddedModel::on(const LoadedModel &place, Retired *retired) {
-  const std::lock_guard lock(mutex_);
-  for (const Copy &copy : copies_) {
-    if (copy.place == &place) return copy.model;
-  }
-  const Device &device = place.device();
-  ModelOnDevice model;
-  model.features = retired->hold(load_features(device, tables_), nullptr);
-  model.acoustic = retired->hold(load_acoustic(device, AcousticView(*acoustic_)), nullptr);
-  copies_.push_back({&place, model});
-  if (place.options().fallback.empty()) acoustic_.reset();
-  return model;
+ModelOnDevice AddedModel::on(const LoadedModel &place) {
+  return copies_.on(place.objects(), [&] {
+    const Device &device = place.device();
+    ModelOnDevice model;
+    model.features = place.objects().hold(load_features(device, tables_), nullptr);
+    model.acoustic = place.objects().hold(load_acoustic(device, AcousticView(*acoustic_)), nullptr);
+    if (place.options().fallback.empty()) acoustic_.reset();
+    return model;
+  });
 }
 
-ModelOnDevice on_device(AddedModel *model, const LoadedModel &place, Retired *retired) {
-  if (model != nullptr) return model->on(place, retired);
+ModelOnDevice on_device(AddedModel *model, const LoadedModel &place) {
+  if (model != nullptr) return model->on(place);
   const auto unowned = std::shared_ptr<void>();
   return {{unowned, place.features()}, {unowned, place.acoustic()}};
 }

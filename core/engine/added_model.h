@@ -4,13 +4,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/engine/loaded_model.h"
-#include "core/engine/retired.h"
 #include "core/model/acoustic_model.h"
 
 namespace asr {
@@ -29,22 +26,16 @@ class AddedModel {
   const FeatureTables &tables() const { return tables_; }
 
   // Returns the model on a device of the engine, loaded by the first call. On the thread that calls that device.
-  ModelOnDevice on(const LoadedModel &place, Retired *retired);
+  ModelOnDevice on(const LoadedModel &place);
 
  private:
-  struct Copy {
-    const LoadedModel *place;
-    ModelOnDevice model;
-  };
-
   const Bundle bundle_;
   const FeatureTables tables_;
-  std::mutex mutex_;
-  std::optional<AcousticModel> acoustic_;  // until it is on the last device that may need it
-  std::vector<Copy> copies_;               // one for the engine's device, one for its fallback
+  std::optional<AcousticModel> acoustic_;  // until it is on the last device that may need it; guarded by copies_
+  DeviceCopies<ModelOnDevice> copies_;
 };
 
 // Returns `model` on the device of `place`; nullptr means the own model of `place`. `place` must outlive the result.
-ModelOnDevice on_device(AddedModel *model, const LoadedModel &place, Retired *retired);
+ModelOnDevice on_device(AddedModel *model, const LoadedModel &place);
 
 }  // namespace asr

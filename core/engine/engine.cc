@@ -75,7 +75,7 @@ void Engine::add_graph(const std::string &name, GraphParts parts) {
   const std::string source = parts.source;
   const auto graph = std::make_shared<LoadedGraph>(std::move(parts), main_.model);
   try {
-    main_.scheduler.run_between_steps([&] { graph->on(main_.model, &main_.retired); });
+    main_.scheduler.run_between_steps([&] { graph->on(main_.model); });
   } catch (const Error &error) {
     if (error.code() != ASR_DEVICE_LOST) throw;
     main_.scheduler.check_usable();

@@ -10,7 +10,6 @@
 #include "core/engine/graph_table.h"
 #include "core/engine/loaded_model.h"
 #include "core/engine/model_table.h"
-#include "core/engine/retired.h"
 #include "core/engine/worker_pool.h"
 #include "core/step/scheduler.h"
 #include "core/stream/stream.h"
@@ -52,11 +51,8 @@ class Engine {
   // The model on one device, and the thread that calls that device.
   struct Place {
     Place(const std::string &bundle_path, const EngineOptions &options, Scheduler::TakeOver take_over)
-        : model(bundle_path, options),
-          retired([this] { scheduler.wake(); }),
-          scheduler(model, &retired, std::move(take_over)) {}
+        : model(bundle_path, options), scheduler(model, std::move(take_over)) {}
     const LoadedModel model;
-    Retired retired;
     Scheduler scheduler;
   };
 

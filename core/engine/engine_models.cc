@@ -35,7 +35,7 @@ void Engine::add_model(const std::string &name, const std::string &bundle_path) 
   main_.scheduler.check_usable();
   const auto added = std::make_shared<AddedModel>(bundle_path, main_.model);
   try {
-    main_.scheduler.run_between_steps([&] { added->on(main_.model, &main_.retired); });
+    main_.scheduler.run_between_steps([&] { added->on(main_.model); });
   } catch (const Error &error) {
     if (error.code() != ASR_DEVICE_LOST) throw;
     main_.scheduler.check_usable();

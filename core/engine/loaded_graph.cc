@@ -41,19 +41,16 @@ LoadedGraph::LoadedGraph(GraphParts parts)
       graph_(std::make_shared<Graph>(std::move(parts.graph))),
       is_silent_state_(find_silent_states(*graph_, is_silent_phone_)) {}
 
-std::shared_ptr<asr_backend_graph> LoadedGraph::on(const LoadedModel &model, Retired *retired) {
-  std::lock_guard lock(mutex_);
-  for (const Copy &copy : copies_) {
-    if (copy.model == &model) return copy.graph;
-  }
-  asr_backend_graph *loaded = nullptr;
-  const bool again = !model.options().fallback.empty();  // the CPU may load it later, packed
-  const Device &device = model.searcher();
-  const bool packed = device.has(ASR_BACKEND_PACKED_GRAPH);
-  const asr_status status = graph_->load(*device.api(), packed, device.get(), &loaded, again);
-  BackendPointer<asr_backend_graph> owner(device.made(status, loaded, "load_graph"), device.api()->free_graph);
-  copies_.push_back({&model, retired->hold(std::move(owner), graph_)});
-  return copies_.back().graph;
+std::shared_ptr<asr_backend_graph> LoadedGraph::on(const LoadedModel &model) {
+  return copies_.on(model.objects(), [&] {
+    asr_backend_graph *loaded = nullptr;
+    const bool again = !model.options().fallback.empty();  // the CPU may load it later, packed
+    const Device &device = model.searcher();
+    const bool packed = device.has(ASR_BACKEND_PACKED_GRAPH);
+    const asr_status status = graph_->load(*device.api(), packed, device.get(), &loaded, again);
+    BackendPointer<asr_backend_graph> owner(device.made(status, loaded, "load_graph"), device.api()->free_graph);
+    return model.objects().hold(std::move(owner), graph_);
+  });
 }
 
 }  // namespace asr

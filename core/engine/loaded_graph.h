@@ -5,12 +5,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/engine/loaded_model.h"
-#include "core/engine/retired.h"
 #include "core/graph/archive.h"
 
 namespace asr {
@@ -34,14 +32,9 @@ class LoadedGraph {
   const std::vector<bool> &silent_states() const { return is_silent_state_; }
 
   // Returns the graph on the model's device, loaded by the first call. On the thread that calls that device.
-  std::shared_ptr<asr_backend_graph> on(const LoadedModel &model, Retired *retired);
+  std::shared_ptr<asr_backend_graph> on(const LoadedModel &model);
 
  private:
-  struct Copy {
-    const LoadedModel *model;
-    std::shared_ptr<asr_backend_graph> graph;
-  };
-
   explicit LoadedGraph(GraphParts parts);
 
   const std::vector<bool> is_silent_phone_;
@@ -49,8 +42,7 @@ class LoadedGraph {
   const WordTable words_;
   const std::shared_ptr<Graph> graph_;  // back ends read its arrays
   const std::vector<bool> is_silent_state_;
-  std::mutex mutex_;
-  std::vector<Copy> copies_;  // one for the engine's device, one for its fallback
+  DeviceCopies<std::shared_ptr<asr_backend_graph>> copies_;
 };
 
 }  // namespace asr

@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 #include "core/feature/cepstral_rows.h"
 #include "core/feature/framer.h"
-#include "core/session/results.h"
 
 namespace asr {
 namespace {

@@ -15,12 +15,11 @@ FusionSettings weights_of_one() {
 
 }  // namespace
 
-FusedModels::FusedModels(const FusionOptions &options, const LoadedModel &place, Retired *retired)
-    : fusion_(options.settings, place.n_states()) {
-  for (const auto &model : options.front_ends) features_.push_back(on_device(model.get(), place, retired).features);
+FusedModels::FusedModels(const FusionOptions &options, const LoadedModel &place) : fusion_(options.settings, place.n_states()) {
+  for (const auto &model : options.front_ends) features_.push_back(on_device(model.get(), place).features);
   for (const auto &[model, front_end] : options.models) {
     const uint32_t n_dims = model ? model->tables().front_end().n_dims() : place.n_dims();
-    models_.push_back({on_device(model.get(), place, retired).acoustic, front_end, n_dims});
+    models_.push_back({on_device(model.get(), place).acoustic, front_end, n_dims});
   }
 }
 

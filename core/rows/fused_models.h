@@ -15,7 +15,7 @@ namespace asr {
 class FusedModels {
  public:
   // Loads the models that the device does not have yet.
-  FusedModels(const FusionOptions &options, const LoadedModel &place, Retired *retired);
+  FusedModels(const FusionOptions &options, const LoadedModel &place);
   // One model alone, for rows of the front end of `place`.
   FusedModels(std::shared_ptr<asr_backend_acoustic> acoustic, const LoadedModel &place);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/base/limits.h"
-#include "core/session/results.h"
 
 namespace asr {
 namespace {
@@ -22,11 +21,12 @@ SpeakerTrack::SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool le
       keeps_sound_(learns && shift_samples > 0 && speaker_->searches_warps()),
       uses_means_(speaker_->adapts_means()) {}
 
-void SpeakerTrack::begin_utterance(AdaptedModels *models) {
+void SpeakerTrack::begin_utterance(const LoadedModel &place) {
   said_.clear();
   const Speaker::Adaptation adaptation = speaker_->adaptation(warp_);
   transform_ = adaptation.transform;
-  model_ = models->get(uses_means_ ? adaptation.model : nullptr);
+  const bool has_model = uses_means_ && adaptation.model != nullptr;
+  model_ = has_model ? std::make_shared<FusedModels>(adaptation.model->on(place), place) : nullptr;
 }
 
 void SpeakerTrack::add_sound(const float *samples, size_t n) {

@@ -10,6 +10,7 @@
 #include "core/base/limits.h"
 #include "core/base/stop.h"
 #include "core/engine/speaker.h"
+#include "core/rows/fused_models.h"
 #include "core/stream/event.h"
 
 namespace asr {
@@ -22,7 +23,7 @@ class SpeakerTrack {
 
   bool uses_means() const { return uses_means_; }  // utterances may have a model of the speaker's
 
-  void begin_utterance(AdaptedModels *models);  // uses the speaker's current transform and model
+  void begin_utterance(const LoadedModel &place);  // uses the speaker's current transform and model
   void add_sound(const float *samples, size_t n);
   void forget_before(uint64_t frame);  // before the utterance that begins there
   void begin_again(uint64_t frame);    // beginning of the sound that comes again

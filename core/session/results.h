@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/adapt/gaussian_posteriors.h"
 #include "core/base/stop.h"
 #include "core/decode/rejection.h"
 #include "core/lattice/boost.h"
@@ -45,7 +46,6 @@ SearchLattice search_lattice(std::optional<Background> background, Boosts boosts
 HeardPath background_path(const asr_path &path, const Decoding &decoding);
 
 // Returns the acoustic model's state of each frame of a path; kNoState in silence and noise.
-constexpr uint32_t kNoState = UINT32_MAX;
 std::vector<uint32_t> states_of(const asr_path &path, const Decoding &decoding);
 
 // Compares a FINAL event of a path with the background and sets its score, its flag, and confidences.

@@ -7,7 +7,7 @@
 namespace asr {
 
 Utterance::Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> graph, const StreamOptions &options,
-                     Retired *retired, uint64_t first_frame)
+                     uint64_t first_frame)
     : decoding_(std::move(graph), options, model), first_frame_(first_frame) {
   if (options.partial_interval_ms > 0) {
     const double frames = options.partial_interval_ms / (1000 * model.frame_shift_s());
@@ -20,10 +20,10 @@ Utterance::Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> grap
     determinise.lattice_beam = static_cast<double>(decoding_.lattice_beam);
     pieces_ = std::make_shared<LatticePieces>(determinise);
   }
-  begin_channels(model, retired);
+  begin_channels(model);
 }
 
-void Utterance::begin_channels(const LoadedModel &model, Retired *retired) {
+void Utterance::begin_channels(const LoadedModel &model) {
   asr_search_options search{};
   search.size = sizeof(search);
   search.beam = decoding_.beam;
@@ -32,20 +32,20 @@ void Utterance::begin_channels(const LoadedModel &model, Retired *retired) {
   search.word_insertion_cost = decoding_.word_insertion_cost;
   search.max_active = decoding_.max_active;
   search.min_active = decoding_.min_active;
-  channel_ = begin_channel(decoding_.graph.get(), search, model, retired);
+  channel_ = begin_channel(decoding_.graph.get(), search, model);
   if (!decoding_.background) return;
   search.lattice_beam = search.word_insertion_cost = 0;
-  background_ = begin_channel(decoding_.background.get(), search, model, retired);
+  background_ = begin_channel(decoding_.background.get(), search, model);
 }
 
 std::shared_ptr<asr_backend_channel> Utterance::begin_channel(LoadedGraph *graph, asr_search_options search,
-                                                              const LoadedModel &model, Retired *retired) const {
-  const std::shared_ptr<asr_backend_graph> loaded = graph->on(model, retired);
+                                                              const LoadedModel &model) const {
+  const std::shared_ptr<asr_backend_graph> loaded = graph->on(model);
   asr_backend_channel *channel = nullptr;
   const Device &device = model.searcher();
   const asr_status status = device.api()->channel_begin(device.get(), loaded.get(), &search, &channel);
   device.made(status, channel, "channel_begin");
-  return retired->hold(BackendPointer<asr_backend_channel>(channel, device.api()->channel_end), loaded);
+  return model.objects().hold(BackendPointer<asr_backend_channel>(channel, device.api()->channel_end), loaded);
 }
 
 size_t Utterance::room_for(size_t n) const {

@@ -15,8 +15,7 @@ namespace asr {
 class Utterance {
  public:
   // Begins a channel on the device. first_frame: in the stream, counted from its first sample.
-  Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> graph, const StreamOptions &options, Retired *retired,
-            uint64_t first_frame);
+  Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> graph, const StreamOptions &options, uint64_t first_frame);
 
   // Returns how many of n rows may be advanced before the next look at a result: for a PARTIAL, or for an endpoint.
   size_t room_for(size_t n) const;
@@ -51,9 +50,9 @@ class Utterance {
   const std::shared_ptr<LatticePieces> &pieces() const { return pieces_; }
 
  private:
-  std::shared_ptr<asr_backend_channel> begin_channel(LoadedGraph *graph, asr_search_options search, const LoadedModel &model,
-                                                     Retired *retired) const;
-  void begin_channels(const LoadedModel &model, Retired *retired);
+  std::shared_ptr<asr_backend_channel> begin_channel(LoadedGraph *graph, asr_search_options search,
+                                                     const LoadedModel &model) const;
+  void begin_channels(const LoadedModel &model);
 
   const Decoding decoding_;
   const uint64_t first_frame_;

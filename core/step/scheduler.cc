@@ -16,15 +16,14 @@ constexpr uint32_t kMostInTeam = 16;
 
 }  // namespace
 
-Scheduler::Scheduler(const LoadedModel &model, Retired *retired, TakeOver take_over)
+Scheduler::Scheduler(const LoadedModel &model, TakeOver take_over)
     : model_(model),
-      retired_(retired),
       take_over_(std::move(take_over)),
       can_fall_back_(take_over_ != nullptr),
-      adapted_(model, retired, [this] { wake(); }),
       windows_{{model, 0}, {model, 1}},
       team_(std::min(kMostInTeam, model.options().n_workers())) {
   reserve_lanes();
+  model_.objects().set_wake([this] { wake(); });
   try {
     thread_ = begun_thread([this] { model_.begin_thread(); }, [this] { run(); });
   } catch (const std::system_error &) {
@@ -32,7 +31,10 @@ Scheduler::Scheduler(const LoadedModel &model, Retired *retired, TakeOver take_o
   }
 }
 
-Scheduler::~Scheduler() { stop(); }
+Scheduler::~Scheduler() {
+  stop();
+  model_.objects().set_wake(nullptr);
+}
 
 void Scheduler::reserve_lanes() {
   const size_t n = model_.options().max_lanes;
@@ -120,8 +122,7 @@ void Scheduler::run() {
 
 // Does work that only this thread may do, as it alone calls the device.
 void Scheduler::tidy() noexcept {
-  adapted_.free_unused();
-  retired_->free_all();
+  model_.objects().free_unused();
   std::unique_lock lock(mutex_);
   while (Errand *const errand = first_errand_) {
     first_errand_ = errand->next;
@@ -262,8 +263,8 @@ void Scheduler::prepare(const StreamPointer &stream) {
     s.begin_at(s.next_frame_, model_);
   }
   if (!s.utterance_) {
-    s.begin_rows(model_, retired_);
-    if (!s.gate_) s.begin_utterance(model_, retired_, &adapted_);
+    s.begin_rows(model_);
+    if (!s.gate_) s.begin_utterance(model_);
     s.begin_sound(model_);
     live_.insert(stream);
   }

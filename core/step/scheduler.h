@@ -41,7 +41,7 @@ class Scheduler {
   // Returns the scheduler that takes the streams of a lost device; nullptr if there is none.
   using TakeOver = std::function<Scheduler *(const Error &reason)>;
 
-  Scheduler(const LoadedModel &model, Retired *retired, TakeOver take_over);
+  Scheduler(const LoadedModel &model, TakeOver take_over);
   ~Scheduler();
   Scheduler(const Scheduler &) = delete;
   Scheduler &operator=(const Scheduler &) = delete;
@@ -54,7 +54,7 @@ class Scheduler {
   // Runs an action that calls the device between two steps, and returns when that is done. Throws its exceptions, and the loss
   // of the device. Any thread but this one.
   void run_between_steps(const std::function<void()> &action);
-  void wake() noexcept;       // call after retiring an object; any thread
+  void wake() noexcept;       // there is something to free; any thread
   void check_usable() const;  // throws the reason why no stream can be opened; any thread
 
  private:
@@ -155,7 +155,6 @@ class Scheduler {
   std::optional<Error> loss() const noexcept;
 
   const LoadedModel &model_;
-  Retired *const retired_;
   const TakeOver take_over_;
   mutable std::mutex mutex_;
   std::condition_variable work_;
@@ -168,7 +167,6 @@ class Scheduler {
   bool can_fall_back_;
 
   // Members used by the thread only.
-  AdaptedModels adapted_;  // models of speakers
   Window windows_[2];
   Streams streams_;                                           // streams of this step
   std::set<StreamPointer> live_;                              // streams with rows

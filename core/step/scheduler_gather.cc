@@ -12,7 +12,7 @@ void Scheduler::gather(const StreamPointer &stream, Window *window) {
   Stream &s = *stream;
   if (!s.makes_rows() || s.last_taken_ || s.awaits_check_) return;
   const bool all_taken = s.rows_->all_taken();
-  if (!s.utterance_ && (all_taken || s.speech_begins())) s.begin_utterance(model_, retired_, &adapted_);
+  if (!s.utterance_ && (all_taken || s.speech_begins())) s.begin_utterance(model_);
   if (!has_room(s, window)) return enqueue(stream);
   if (s.drops_rows() && !all_taken) return gather_dropped(stream, window);
   if (s.at_mark() && s.rows_->is_dry()) s.rows_->release_waiting();

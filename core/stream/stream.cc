@@ -183,11 +183,11 @@ void Stream::check_not_stopped() const {
 
 void Stream::notify() noexcept { scheduler_.load()->enqueue(shared_from_this()); }
 
-void Stream::begin_rows(const LoadedModel &model, Retired *retired) {
+void Stream::begin_rows(const LoadedModel &model) {
   if (options_.pre_roll_s && !gate_) {
     gate_.emplace(model.tables().front_end(), model.options().window_frames, *options_.pre_roll_s);
   }
-  if (options_.fusion && !fusion_) fusion_ = std::make_shared<FusedModels>(*options_.fusion, model, retired);
+  if (options_.fusion && !fusion_) fusion_ = std::make_shared<FusedModels>(*options_.fusion, model);
   if (!rows_) rows_ = make_row_source(model, options_, warp_, carried_.start(), speaker_ ? &*speaker_ : nullptr);
 }
 
@@ -201,10 +201,10 @@ void Stream::begin_sound(const LoadedModel &model) {
   sound_.emplace(front_end.sample_rate_hz, front_end.shift_samples, history_frame_);
 }
 
-void Stream::begin_utterance(const LoadedModel &model, Retired *retired, AdaptedModels *adapted) {
+void Stream::begin_utterance(const LoadedModel &model) {
   if (!graph_) graph_ = choices_.take(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
-  utterance_.emplace(model, graph_, options_, retired, utterance_frame_);
-  if (speaker_) speaker_->begin_utterance(adapted);
+  utterance_.emplace(model, graph_, options_, utterance_frame_);
+  if (speaker_) speaker_->begin_utterance(model);
   rows_->begin_utterance();
   if (fusion_) fusion_->begin_utterance(*graph_);
   if (gate_) gate_->open();

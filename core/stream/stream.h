@@ -68,9 +68,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void post_once(asr_event_kind kind, double time_s) noexcept;
   void post_partial(EventPointer partial, uint32_t n_frames);
   void post_pause(EventPointer event, bool is_pause, uint32_t n_frames);
-  void begin_rows(const LoadedModel &model, Retired *retired);
+  void begin_rows(const LoadedModel &model);
   void begin_sound(const LoadedModel &model);  // after the utterance, where all is decoded
-  void begin_utterance(const LoadedModel &model, Retired *retired, AdaptedModels *adapted);
+  void begin_utterance(const LoadedModel &model);
   void require_endpoints(const char *call) const;
   void require_lattices() const;
   void go_on(const LoadedModel &model);  // after an utterance whose result is posted
