@@ -71,14 +71,14 @@ Scheduler *Engine::take_over(const Error &reason) {
 
 // Loads the graph on the device at once; on a fallback when that first searches it.
 void Engine::add_graph(const std::string &name, GraphParts parts) {
-  main_.scheduler.check_usable();
+  main_.scheduler.inbox().check_usable();
   const std::string source = parts.source;
   const auto graph = std::make_shared<LoadedGraph>(std::move(parts), main_.model);
   try {
-    main_.scheduler.run_between_steps([&] { graph->on(main_.model); });
+    main_.scheduler.inbox().run_between_steps([&] { graph->on(main_.model); });
   } catch (const Error &error) {
     if (error.code() != ASR_DEVICE_LOST) throw;
-    main_.scheduler.check_usable();
+    main_.scheduler.inbox().check_usable();
   }
   graphs_.set(name, graph);
   log(ASR_LOG_INFO, "%s: graph \"%s\" of %u states, %llu arcs and %zu words", source.c_str(), name.c_str(),
@@ -101,7 +101,7 @@ std::shared_ptr<Speaker> Engine::new_speaker() {
 }
 
 std::shared_ptr<Stream> Engine::open(StreamOptions options) {
-  main_.scheduler.check_usable();
+  main_.scheduler.inbox().check_usable();
   const LoadedModel &model = main_.model;
   GraphName graph = graphs_.require(options.graph, "asr_open");
   if (options.reject_threshold && *options.reject_threshold >= 0 && !background_) {
@@ -140,16 +140,21 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   }
   results_.require_thread();
   auto events = std::make_shared<EventQueue>(options.callback, &callbacks_);
-  return std::make_shared<Stream>(options, std::move(graph), model, &main_.scheduler, &results_, &estimations_,
-                                  std::move(events));
+  return open_session(options, std::move(graph), std::move(events));
 }
 
 std::shared_ptr<Stream> Engine::open_instead(const Stream &before) {
-  main_.scheduler.check_usable();
+  main_.scheduler.inbox().check_usable();
   GraphName graph = graphs_.find(before.options().graph);
   if (!graph) graph = before.first_graph();  // the graph was removed meanwhile
-  return std::make_shared<Stream>(before.options(), std::move(graph), main_.model, &main_.scheduler, &results_, &estimations_,
-                                  before.events());
+  return open_session(before.options(), std::move(graph), before.events());
+}
+
+std::shared_ptr<Stream> Engine::open_session(const StreamOptions &options, GraphName graph,
+                                             std::shared_ptr<EventQueue> events) {
+  const auto session = std::make_shared<Session>(options, std::move(graph), main_.model, &main_.scheduler.inbox(), &results_,
+                                                 &estimations_, std::move(events));
+  return {session, &session->stream()};
 }
 
 }  // namespace asr

@@ -11,8 +11,8 @@
 #include "core/engine/loaded_model.h"
 #include "core/engine/model_table.h"
 #include "core/engine/worker_pool.h"
+#include "core/session/session.h"
 #include "core/step/scheduler.h"
-#include "core/stream/stream.h"
 
 namespace asr {
 
@@ -57,6 +57,7 @@ class Engine {
   };
 
   Scheduler *take_over(const Error &reason);
+  std::shared_ptr<Stream> open_session(const StreamOptions &options, GraphName graph, std::shared_ptr<EventQueue> events);
   void check_fusion(const StreamOptions &options) const;
 
   // Declared first, so that it is destroyed when all memory of the engine has been freed, and gives that back to the system.

@@ -32,13 +32,13 @@ void Engine::add_model(const std::string &name, const std::string &bundle_path) 
     fail(ASR_INVALID_ARGUMENT, "asr_engine_add_model: \"\" is the engine's own model, which stays; give another name");
   }
   models_.require_room(name);
-  main_.scheduler.check_usable();
+  main_.scheduler.inbox().check_usable();
   const auto added = std::make_shared<AddedModel>(bundle_path, main_.model);
   try {
-    main_.scheduler.run_between_steps([&] { added->on(main_.model); });
+    main_.scheduler.inbox().run_between_steps([&] { added->on(main_.model); });
   } catch (const Error &error) {
     if (error.code() != ASR_DEVICE_LOST) throw;
-    main_.scheduler.check_usable();
+    main_.scheduler.inbox().check_usable();
   }
   models_.set(name, added);
   log(ASR_LOG_INFO, "%s: acoustic model \"%s\"", bundle_path.c_str(), name.c_str());

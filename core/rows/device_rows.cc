@@ -37,7 +37,7 @@ size_t DeviceRows::most_frames(const LoadedModel &model, const StreamOptions &op
 }
 
 DeviceRows::DeviceRows(const LoadedModel &model, const StreamOptions &options, float warp, SpeakerTrack *speaker)
-    : RowSource(values_per_frame(options, model), model.options().window_frames),
+    : RowSource(options.values_per_frame(model), model.options().window_frames),
       model_(model),
       speaker_(speaker),
       signal_(begin_signal(model, options, warp)),

@@ -4,8 +4,8 @@
 namespace asr {
 
 FedRows::FedRows(const LoadedModel &model, const StreamOptions &options, SpeakerTrack *speaker)
-    : RowSource(values_per_frame(options, model), model.options().window_frames),
-      row_length_(values_per_frame(options, model)),
+    : RowSource(options.values_per_frame(model), model.options().window_frames),
+      row_length_(options.values_per_frame(model)),
       are_loglikes_(options.input == ASR_INPUT_LOGLIKES),
       speaker_(speaker) {}
 

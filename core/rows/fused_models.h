@@ -8,6 +8,7 @@
 
 #include "core/engine/added_model.h"
 #include "core/engine/loaded_graph.h"
+#include "core/rows/fusion.h"
 #include "core/stream/fusion_options.h"
 
 namespace asr {

@@ -8,16 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "core/stream/fusion_options.h"
+
 namespace asr {
-
-enum class FusionRule { kSum, kLogSum, kMax, kFollow, kSelect };
-
-struct FusionSettings {
-  FusionRule rule = FusionRule::kSum;
-  std::vector<float> weights;    // one a model, all positive; only their ratios matter
-  double follow_frames = 50;     // time constant of kFollow
-  uint64_t select_frames = 200;  // frames of speech that kSelect decides after
-};
 
 class Fusion {
  public:

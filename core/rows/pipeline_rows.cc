@@ -7,7 +7,7 @@ namespace asr {
 
 PipelineRows::PipelineRows(const LoadedModel &model, const StreamOptions &options, float warp, const LiveMeanState *start,
                            SpeakerTrack *speaker)
-    : RowSource(values_per_frame(options, model), model.options().window_frames),
+    : RowSource(options.values_per_frame(model), model.options().window_frames),
       window_frames_(model.options().window_frames),
       speaker_(speaker) {
   const auto begin = [&](const FeatureTables &tables) {

@@ -24,11 +24,6 @@ void RowSource::end() {
 
 size_t RowSource::n_ready() const { return std::min(n_waiting(), window_frames_); }
 
-size_t values_per_frame(const StreamOptions &options, const LoadedModel &model) {
-  if (options.is_audio()) return model.tables().front_end().shift_samples;
-  return options.input == ASR_INPUT_LOGLIKES ? model.n_states() : model.n_dims();
-}
-
 std::unique_ptr<RowSource> make_row_source(const LoadedModel &model, const StreamOptions &options, float warp,
                                            const LiveMeanState *start, SpeakerTrack *speaker) {
   if (!options.is_audio()) return std::make_unique<FedRows>(model, options, speaker);

@@ -17,7 +17,7 @@ class SpeakerTrack;
 
 class RowSource {
  public:
-  // frame_values: input values per frame, as by values_per_frame().
+  // frame_values: input values per frame, as by StreamOptions::values_per_frame().
   RowSource(size_t frame_values, size_t window_frames) : frame_values_(frame_values), window_frames_(window_frames) {}
   virtual ~RowSource() = default;
   RowSource(const RowSource &) = delete;
@@ -61,9 +61,6 @@ class RowSource {
   const size_t frame_values_, window_frames_;
   bool ended_ = false;
 };
-
-// Returns the number of input values per frame: samples, or the length of a fed row.
-size_t values_per_frame(const StreamOptions &options, const LoadedModel &model);
 
 // `options` and `speaker` must outlive the source. `warp`: of the frequency axis. `start`: initial state of live normalisation,
 // or nullptr. `speaker`: takes the rows of utterances, or nullptr.

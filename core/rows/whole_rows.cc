@@ -6,7 +6,7 @@
 namespace asr {
 
 WholeRows::WholeRows(const LoadedModel &model, const StreamOptions &options, float warp, SpeakerTrack *speaker)
-    : RowSource(values_per_frame(options, model), model.options().window_frames),
+    : RowSource(options.values_per_frame(model), model.options().window_frames),
       model_(model),
       options_(options),
       warp_(warp),

@@ -9,9 +9,17 @@
 #include <vector>
 
 #include "core/engine/added_model.h"
-#include "core/rows/fusion.h"
 
 namespace asr {
+
+enum class FusionRule { kSum, kLogSum, kMax, kFollow, kSelect };
+
+struct FusionSettings {
+  FusionRule rule = FusionRule::kSum;
+  std::vector<float> weights;    // one a model, all positive; only their ratios matter
+  double follow_frames = 50;     // time constant of kFollow
+  uint64_t select_frames = 200;  // frames of speech that kSelect decides after
+};
 
 // A checked asr_fusion.
 struct FusionRequest {

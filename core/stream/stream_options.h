@@ -53,6 +53,11 @@ struct StreamOptions {
   bool compares() const { return background != nullptr && reject_threshold.value_or(0) >= 0; }
   bool is_audio() const { return input != ASR_INPUT_FEATURES && input != ASR_INPUT_LOGLIKES; }
   bool has_floats() const { return !is_audio() || input == ASR_INPUT_FLOAT; }  // is fed floats, which may not be finite
+  // Returns the number of input values per frame: samples, or the length of a fed row.
+  size_t values_per_frame(const LoadedModel &model) const {
+    if (is_audio()) return model.tables().front_end().shift_samples;
+    return input == ASR_INPUT_LOGLIKES ? model.n_states() : model.n_dims();
+  }
 
   // Returns the kind of normalisation of a front end. The mean of a whole endless stream is known too late, and partial
   // results are wanted while audio is fed. So a front end that asks for this mean is live then.
