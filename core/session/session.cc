@@ -81,7 +81,7 @@ void Session::begin_sound() {
 }
 
 void Session::begin_utterance() {
-  if (!graph_) graph_ = stream_.graphs().take(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
+  if (!graph_) graph_ = stream_.requests()->take_graph(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
   utterance_.emplace(*model_, graph_, options_, utterance_frame_);
   phase_.to(Phase::kHearing);
   if (speaker_) speaker_->begin_utterance(*model_);
@@ -102,10 +102,9 @@ void Session::begin_next() {
 }
 
 void Session::begin_at(uint64_t frame) {
-  frame = std::max(frame, stream_.kept_frame());
+  frame = std::max(frame, stream_.requests()->kept_frame());
   utterance_frame_ = frame;
-  stream_.graphs().pass(frame);
-  stream_.boosts().pass_to(frame);
+  stream_.requests()->pass_to(frame);
   forget_history();
   if (sound_) sound_->forget_before(frame);
   if (speaker_) speaker_->forget_before(frame);
@@ -294,9 +293,9 @@ bool Session::gather_rows(WindowRows *window, std::optional<Share> *share) {
   return n > 0 || progressed_ || rows_->has_ended() || at_mark();
 }
 
-size_t Session::n_frames_to_choice() const {
+size_t Session::n_frames_to_choice() {
   if (events_.is_heard()) return SIZE_MAX;
-  const uint64_t frame = stream_.graphs().next_frame();
+  const uint64_t frame = stream_.requests()->next_graph_frame();
   return frame > next_frame_ ? frame - next_frame_ : SIZE_MAX;
 }
 

@@ -97,7 +97,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void end(Phase phase) noexcept;
 
   // An utterance that begins before the kept frame was cancelled.
-  bool is_utterance_cancelled() const { return stream_.kept_frame() > utterance_frame_; }
+  bool is_utterance_cancelled() { return stream_.requests()->kept_frame() > utterance_frame_; }
 
   bool fill_directly();
   bool fill_by_gate();
@@ -113,8 +113,8 @@ class Session : public std::enable_shared_from_this<Session> {
   size_t n_frames_left() const { return end_at_ ? *end_at_ - next_frame_ : SIZE_MAX; }
   // For asr_set_graph. An utterance not yet heard at the frame of a choice is checked at that frame. It begins again with the
   // chosen graph if it has no words. Until then it may take this many rows.
-  bool is_to_choose() const { return utterance_ && !events_.is_heard() && stream_.graphs().next_frame() <= next_frame_; }
-  size_t n_frames_to_choice() const;
+  bool is_to_choose() { return utterance_ && !events_.is_heard() && stream_.requests()->next_graph_frame() <= next_frame_; }
+  size_t n_frames_to_choice();
 
   double frame_s(uint64_t frame) const { return stream_.time_s(frame * stream_.frame_values()); }
   PathTail tail(const asr_path &path) const;

@@ -99,7 +99,7 @@ void Session::post_result(EventPointer final) noexcept {
   const bool is_rest = begins_at_mark_ && !goes_on_ && stream_.intake().ends_at_mark();
   const bool is_cancelled = (final->flags & ASR_FLAG_CANCELLED) != 0;
   if (events_.is_heard() || (!final->alternatives[0].words.empty() && !is_rest)) {
-    if (!is_cancelled) stream_.boosts().pass();
+    if (!is_cancelled) stream_.requests()->pass_boosts();
     events_.speech_start(final->alternatives[0].words.empty() ? 0 : final->alternatives[0].words[0].start_s);
     events_.endpoint(final->time_s);
     events_.final(std::move(final));
@@ -125,7 +125,9 @@ std::optional<Background> Session::background() const {
   return Background{background_path(path, utterance_->decoding()), sound};
 }
 
-Boosts Session::take_boosts() { return stream_.boosts().take(options_.endpoint ? utterance_->end_frame() : UINT64_MAX); }
+Boosts Session::take_boosts() {
+  return stream_.requests()->take_boosts(options_.endpoint ? utterance_->end_frame() : UINT64_MAX);
+}
 
 void Session::finish(const asr_path &path) {
   EventPointer final = utterance_->result(ASR_EVENT_FINAL, path);
@@ -201,7 +203,7 @@ void Session::submit_pieces() {
 
 // The utterance may have been dropped meanwhile, so this reads nothing that the engine's thread writes.
 void Session::determinise(LatticePieces *pieces, uint64_t first_frame, const std::function<void()> &add_pieces) {
-  if (pieces->failure || stream_.is_stopped() || stream_.kept_frame() > first_frame) return;
+  if (pieces->failure || stream_.is_stopped() || stream_.requests()->kept_frame() > first_frame) return;
   try {
     add_pieces();
   } catch (...) {

@@ -13,14 +13,21 @@ constexpr size_t kPieceValues = 16384;  // values converted and appended at a ti
 }  // namespace
 
 Intake::Intake(const StreamOptions &options, size_t row_length, size_t limit, uint64_t most_values, size_t min_values,
-               std::function<void()> notify)
+               Timeline timeline, std::function<void()> notify)
     : options_(options),
       row_length_(row_length),
       limit_(limit),
       most_values_(most_values),
       min_values_(min_values),
       notify_(std::move(notify)),
-      resampler_(options.resample_filter) {}
+      resampler_(options.resample_filter),
+      timeline_(std::move(timeline)) {}
+
+Intake::Requests Intake::requests(const char *call) {
+  Requests requests(&mutex_, &timeline_);
+  check_open(call);
+  return requests;
+}
 
 void Intake::check_open(const char *call) const {
   if (closed_) throw *closed_;
@@ -35,26 +42,20 @@ void Intake::fail_full(const char *call) const {
        call, options_.max_utterance_s);
 }
 
-void Intake::feed(const void *samples, size_t n, bool may_wait) {
-  const std::lock_guard feeding(feeding_);
-  feed_pieces(samples, n, may_wait, "asr_feed");
-}
-
-void Intake::try_feed(const void *samples, size_t n) {
-  const std::unique_lock feeding(feeding_, std::try_to_lock);
-  bool is_full = !feeding.owns_lock();  // another thread is feeding or blocked
-  if (!is_full) {
-    const std::lock_guard lock(mutex_);
-    is_full = limit_ > 0 && ring_.size() > limit_ && !closed_ && !finished_;
+void Intake::feed(const void *samples, size_t n, WhenFull when_full) {
+  const bool refuses = when_full == WhenFull::kRefuse;
+  const char *const call = refuses ? "asr_try_feed" : "asr_feed";
+  std::unique_lock feeding(feeding_, std::defer_lock);
+  bool is_busy = false;
+  if (refuses) {
+    is_busy = !feeding.try_lock();
+  } else {
+    feeding.lock();
   }
-  if (is_full)
-    fail(ASR_BUSY, "asr_try_feed: more audio than max_backlog_ms waits for work; nothing was taken, try again later");
-  feed_pieces(samples, n, false, "asr_try_feed");
-}
-
-void Intake::feed_pieces(const void *samples, size_t n, bool may_wait, const char *call) {
   {
     const std::lock_guard lock(mutex_);
+    if (is_busy || (refuses && is_over_limit() && !closed_ && !finished_))
+      fail(ASR_BUSY, "asr_try_feed: more audio than max_backlog_ms waits for work; nothing was taken, try again later");
     check_open(call);
   }
   const bool audio = options_.is_audio();
@@ -71,8 +72,10 @@ void Intake::feed_pieces(const void *samples, size_t n, bool may_wait, const cha
     const size_t n_piece = std::min(piece, n - done);
     values.clear();
     append(static_cast<const char *>(samples) + done * unit * value_bytes, n_piece, &values);
-    push(values, may_wait, call);
+    if (push(values, when_full == WhenFull::kWait, call)) notify_();
   }
+  const std::lock_guard lock(mutex_);
+  if (is_full_) fail_full(call);
 }
 
 void Intake::check_finite(const void *samples, size_t n, size_t unit, const char *call) {
@@ -85,7 +88,7 @@ void Intake::check_finite(const void *samples, size_t n, size_t unit, const char
   uint64_t first_row;
   {
     const std::lock_guard lock(mutex_);
-    first_row = n_values_ / unit;
+    first_row = timeline_.position() / unit;
   }
   const std::string fault = fault_of_rows(values, n, unit, options_.input == ASR_INPUT_LOGLIKES, first_row);
   if (!fault.empty()) fail(ASR_BAD_AUDIO, "%s: %s; nothing of this call was taken", call, fault.c_str());
@@ -103,20 +106,16 @@ void Intake::append(const void *samples, size_t n, std::vector<float> *values) {
   noise_.add(values->data(), values->size());
 }
 
-void Intake::push(const std::vector<float> &values, bool may_wait, const char *call) {
-  bool enough, is_full;
-  {
-    std::unique_lock lock(mutex_);
-    if (may_wait && limit_ > 0) room_.wait(lock, [&] { return ring_.size() <= limit_ || closed_; });
-    check_open(call);
-    const size_t n = std::min<uint64_t>(values.size(), most_values_ - n_values_);
-    ring_.push(values.data(), n);
-    n_values_ += n;
-    finished_ = is_full_ = is_full = n < values.size();
-    enough = ring_.size() >= min_values_ || is_full;
-  }
-  if (enough) notify_();
-  if (is_full) fail_full(call);
+// Returns whether enough can be taken for the engine to be notified, which the last values make sure of.
+bool Intake::push(const std::vector<float> &values, bool may_wait, const char *call) {
+  std::unique_lock lock(mutex_);
+  if (may_wait) room_.wait(lock, [&] { return !is_over_limit() || closed_; });
+  check_open(call);
+  const size_t n = std::min<uint64_t>(values.size(), most_values_ - timeline_.position());
+  ring_.push(values.data(), n);
+  timeline_.advance(n);
+  finished_ = is_full_ = n < values.size();
+  return ring_.size() >= min_values_ || is_full_;
 }
 
 // If the rates differ, the last samples before the mark are still in the resampler and come after it.
@@ -125,8 +124,7 @@ void Intake::mark() {
   {
     const std::lock_guard lock(mutex_);
     check_open("asr_end_utterance");
-    if (marks_.empty() || marks_.back() < n_values_) marks_.push_back(n_values_);
-    last_mark_ = n_values_;
+    timeline_.end();
   }
   notify_();
 }
@@ -139,11 +137,11 @@ void Intake::finish() {
     if (closed_) throw *closed_;
     if (is_full_) return;
     if (finished_) fail(ASR_INVALID_STATE, "asr_finish: the stream was finished already");
-    ends_at_mark_ = last_mark_ == n_values_;
+    ends_at_mark_ = timeline_.is_at_end();
     if (options_.is_audio()) resampler_.finish(&values);
     noise_.add(values.data(), values.size());
     ring_.push(values.data(), values.size());
-    n_values_ += values.size();
+    timeline_.advance(values.size());
     finished_ = true;
   }
   notify_();
@@ -153,8 +151,8 @@ size_t Intake::take(float *values, size_t n) {
   size_t n_taken;
   {
     std::lock_guard lock(mutex_);
-    if (!marks_.empty()) {
-      n = std::min<uint64_t>(n, marks_.front() - n_taken_);
+    if (timeline_.has_end()) {
+      n = std::min<uint64_t>(n, timeline_.next_end() - n_taken_);
     } else if (!finished_ && ring_.size() < min_values_) {
       return 0;
     }
@@ -167,12 +165,12 @@ size_t Intake::take(float *values, size_t n) {
 
 bool Intake::ended() const {
   std::lock_guard lock(mutex_);
-  return finished_ && ring_.size() == 0 && marks_.empty();
+  return finished_ && ring_.size() == 0 && !timeline_.has_end();
 }
 
 bool Intake::at_mark() const {
   std::lock_guard lock(mutex_);
-  return !marks_.empty() && marks_.front() == n_taken_;
+  return timeline_.next_end() == n_taken_;
 }
 
 bool Intake::ends_at_mark() const {
@@ -182,18 +180,12 @@ bool Intake::ends_at_mark() const {
 
 void Intake::pass_mark() {
   std::lock_guard lock(mutex_);
-  marks_.pop_front();
+  timeline_.pass_end();
 }
 
 uint64_t Intake::n_values() const {
   std::lock_guard lock(mutex_);
-  return n_values_;
-}
-
-uint64_t Intake::n_values(const char *call) const {
-  std::lock_guard lock(mutex_);
-  check_open(call);
-  return n_values_;
+  return timeline_.position();
 }
 
 void Intake::close(const Error &reason) noexcept {

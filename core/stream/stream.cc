@@ -43,12 +43,11 @@ Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel 
       value_s_(model.frame_shift_s() / static_cast<double>(frame_values_)),
       events_(std::move(events)),
       notify_(std::move(notify)),
+      first_graph_(std::move(graph)),
       ready_(new_event(ASR_EVENT_READY)),
       intake_(options_, options.is_audio() ? 1 : frame_values_, backlog_limit(options, model), most_values(options, model),
-              kMinFrames * frame_values_, notify_),
-      carried_(model.bundle().front_end, keeps_state(options, model.bundle().front_end)),
-      choices_(std::move(graph)),
-      boosts_(!options.endpoint) {}
+              kMinFrames * frame_values_, Timeline(frame_values_, first_graph_, !options.endpoint), notify_),
+      carried_(model.bundle().front_end, keeps_state(options, model.bundle().front_end)) {}
 
 void Stream::start() { post(std::move(ready_)); }
 
@@ -67,7 +66,7 @@ void Stream::starve() noexcept {
 void Stream::feed(const void *samples, size_t n) {
   if (n > 0) carried_.note_fed();
   try {
-    intake_.feed(samples, n, !in_callback());
+    intake_.feed(samples, n, in_callback() ? Intake::WhenFull::kTake : Intake::WhenFull::kWait);
   } catch (const std::bad_alloc &) {
     starve();
     throw;
@@ -77,7 +76,7 @@ void Stream::feed(const void *samples, size_t n) {
 void Stream::try_feed(const void *samples, size_t n) {
   if (n > 0) carried_.note_fed();
   try {
-    intake_.try_feed(samples, n);
+    intake_.feed(samples, n, Intake::WhenFull::kRefuse);
   } catch (const std::bad_alloc &) {
     starve();
     throw;
@@ -102,9 +101,7 @@ void Stream::end_utterance() {
 
 void Stream::cancel_utterance() {
   require_endpoints("asr_cancel_utterance");
-  const uint64_t n_values = intake_.n_values("asr_cancel_utterance");
-  uint64_t before = cancelled_values_;
-  while (before < n_values && !cancelled_values_.compare_exchange_weak(before, n_values)) continue;
+  intake_.requests("asr_cancel_utterance")->cancel();
   notify_();
 }
 
@@ -114,10 +111,8 @@ void Stream::set_graph(GraphName graph) {
          "asr_set_graph: the stream is one utterance and was fed already; call it before asr_feed or after asr_reset, or set "
          "asr_stream_config.endpoint");
   }
-  choices_.choose(std::move(graph), [this] { return fed_frame("asr_set_graph"); });
+  intake_.requests("asr_set_graph")->choose_graph(std::move(graph));
 }
-
-uint64_t Stream::fed_frame(const char *call) const { return (intake_.n_values(call) + frame_values_ - 1) / frame_values_; }
 
 void Stream::require_lattices() const {
   if (options_.lattice_beam > 0) return;
@@ -126,13 +121,13 @@ void Stream::require_lattices() const {
 
 void Stream::boost(const std::string &phrases, float bonus) {
   require_lattices();
-  boosts_.choose({boosted_phrases(phrases), static_cast<double>(bonus)}, phrases.size(),
-                 [this] { return fed_frame("asr_boost"); });
+  Boost boost{boosted_phrases(phrases), static_cast<double>(bonus)};
+  intake_.requests("asr_boost")->boost(std::move(boost), phrases.size());
 }
 
 void Stream::forget_boosts() {
   require_lattices();
-  boosts_.forget([this] { return fed_frame("asr_boost"); });
+  intake_.requests("asr_boost")->forget_boosts();
 }
 
 void Stream::finish() {

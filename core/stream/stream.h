@@ -7,10 +7,8 @@
 #include <functional>
 #include <memory>
 
-#include "core/stream/boost_choices.h"
 #include "core/stream/carried_state.h"
 #include "core/stream/event_queue.h"
-#include "core/stream/graph_choices.h"
 #include "core/stream/intake.h"
 
 namespace asr {
@@ -45,7 +43,7 @@ class Stream {
   bool in_callback() const { return events_->in_callback(); }
   const StreamOptions &options() const { return options_; }
   const std::shared_ptr<EventQueue> &events() const { return events_; }
-  const GraphName &first_graph() const { return choices_.first(); }
+  const GraphName &first_graph() const { return first_graph_; }
 
   // The session's side.
   size_t frame_values() const { return frame_values_; }  // values of the intake per frame shift
@@ -53,11 +51,7 @@ class Stream {
   double fed_s() const { return time_s(intake_.n_values()); }
   Intake &intake() { return intake_; }
   CarriedState &carried() { return carried_; }
-  GraphChoices &graphs() { return choices_; }
-  const GraphChoices &graphs() const { return choices_; }
-  BoostChoices &boosts() { return boosts_; }
-  // The first frame that asr_cancel_utterance leaves: an utterance that begins before it has no result, unless that is posted.
-  uint64_t kept_frame() const { return (cancelled_values_ + frame_values_ - 1) / frame_values_; }
+  Intake::Requests requests() { return intake_.requests(); }
   void post(EventPointer event) noexcept { events_->post(std::move(event), generation_); }
   void check_not_stopped() const;  // throws the reason why nothing more is decoded
   bool is_stopped() const { return stopped_; }
@@ -69,7 +63,6 @@ class Stream {
   void require_lattices() const;
   void starve() noexcept;
   void stop(const Error &reason) noexcept;
-  uint64_t fed_frame(const char *call) const;  // first frame that was not fed
 
   const StreamOptions options_;
   const bool is_batch_;  // the mean is taken over all audio
@@ -77,15 +70,13 @@ class Stream {
   const double value_s_;  // seconds per value
   const std::shared_ptr<EventQueue> events_;
   const std::function<void()> notify_;
+  const GraphName first_graph_;
   EventPointer ready_;
   uint64_t generation_ = 0;  // generation of the events
   Intake intake_;
   CarriedState carried_;
-  GraphChoices choices_;
-  BoostChoices boosts_;
   std::atomic<bool> cancelled_{false}, closed_{false}, stopped_{false};  // stopped_: cancelled or closed
   std::atomic<bool> starved_{false};                                     // a call lacked memory for its input
-  std::atomic<uint64_t> cancelled_values_{0};  // this many values belong to no utterance without a posted result
 };
 
 }  // namespace asr
