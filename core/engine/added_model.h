@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An acoustic model that an engine has beside its own, for the same states: Gaussians and front end, on the devices of the
-// engine. Held by the engine under a name and by the streams that use it.
+// AddedModel is an acoustic model that an engine has beside its own, for the same states: Gaussians and front end, on the
+// devices of the engine. The engine holds it by its name, in a ModelTable, and the streams that use it do.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -37,5 +39,21 @@ class AddedModel {
 
 // Returns `model` on the device of `place`; nullptr means the own model of `place`. `place` must outlive the result.
 ModelOnDevice on_device(AddedModel *model, const LoadedModel &place);
+
+// The acoustic models that an engine has beside its own, by their names. Any thread.
+class ModelTable {
+ public:
+  void require_room(const std::string &name) const;  // throws ASR_UNSUPPORTED where set() would
+  void set(const std::string &name, std::shared_ptr<AddedModel> model);
+  // Throws ASR_NOT_FOUND.
+  std::shared_ptr<AddedModel> require(const std::string &name, const char *call) const;
+  void remove(const std::string &name, const char *call);
+
+ private:
+  void require_room_locked(const std::string &name) const;
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<AddedModel>> models_;
+};
 
 }  // namespace asr

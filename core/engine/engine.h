@@ -7,9 +7,9 @@
 #include <string>
 
 #include "core/base/page_allocator.h"
-#include "core/engine/graph_table.h"
+#include "core/engine/added_model.h"
+#include "core/engine/loaded_graph.h"
 #include "core/engine/loaded_model.h"
-#include "core/engine/model_table.h"
 #include "core/engine/worker_pool.h"
 #include "core/session/session.h"
 #include "core/step/scheduler.h"

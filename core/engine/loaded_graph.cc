@@ -4,7 +4,10 @@
 #include <set>
 #include <utility>
 
+#include "core/base/error.h"
+
 namespace asr {
+
 namespace {
 
 GraphParts made_for(GraphParts parts, const LoadedModel &model) {
@@ -30,6 +33,10 @@ std::vector<bool> find_silent_states(const Graph &graph, const std::vector<bool>
   return result;
 }
 
+[[noreturn]] void fail_missing_graph(const std::string &name, const char *call) {
+  fail(ASR_NOT_FOUND, "%s: the engine has no graph \"%s\"; add it with asr_engine_add_graph", call, name.c_str());
+}
+
 }  // namespace
 
 LoadedGraph::LoadedGraph(GraphParts parts, const LoadedModel &model) : LoadedGraph(made_for(std::move(parts), model)) {}
@@ -51,6 +58,34 @@ std::shared_ptr<asr_backend_graph> LoadedGraph::on(const LoadedModel &model) {
     BackendPointer<asr_backend_graph> owner(device.made(status, loaded, "load_graph"), device.api()->free_graph);
     return model.objects().hold(std::move(owner), graph_);
   });
+}
+
+void GraphTable::set(const std::string &name, std::shared_ptr<LoadedGraph> graph) {
+  auto added = std::make_shared<NamedGraph>(graph);
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_new] = graphs_.try_emplace(name, std::move(added));
+  if (!is_new) place->second->set(std::move(graph));
+}
+
+GraphName GraphTable::find(const std::string &name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = graphs_.find(name);
+  return found == graphs_.end() ? nullptr : found->second;
+}
+
+GraphName GraphTable::require(const std::string &name, const char *call) const {
+  GraphName found = find(name);
+  if (!found) fail_missing_graph(name, call);
+  return found;
+}
+
+void GraphTable::remove(const std::string &name, const char *call) {
+  GraphName removed;  // destroyed after the lock is released
+  const std::lock_guard lock(mutex_);
+  const auto found = graphs_.find(name);
+  if (found == graphs_.end()) fail_missing_graph(name, call);
+  removed = std::move(found->second);
+  graphs_.erase(found);
 }
 
 }  // namespace asr

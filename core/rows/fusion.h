@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/stream/fusion_options.h"
+#include "core/stream/stream_options.h"
 
 namespace asr {
 

@@ -4,10 +4,8 @@
 #include <algorithm>
 
 #include "core/rows/device_rows.h"
-#include "core/rows/fed_rows.h"
-#include "core/rows/pipeline_rows.h"
+#include "core/rows/host_rows.h"
 #include "core/rows/speaker_track.h"
-#include "core/rows/whole_rows.h"
 
 namespace asr {
 

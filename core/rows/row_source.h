@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RowSource converts a stream's input to rows and adds them to windows. Pipelines make the rows here (pipeline_rows.h), the
-// device makes them in its step (device_rows.h, whole_rows.h), or they are fed (fed_rows.h). A stream has one source for its
-// whole life. Only the engine's thread uses it.
+// RowSource converts a stream's input to rows and adds them to windows. The rows are fed or made here (host_rows.h), or the
+// device makes them in its step (device_rows.h). A stream has one source for its whole life. Only the engine's thread uses it.
 #pragma once
 
 #include <memory>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/engine/loaded_model.h"
-#include "core/rows/fused_window.h"
+#include "core/rows/fused_models.h"
 
 namespace asr {
 

@@ -13,6 +13,7 @@
 #include "core/lattice/posteriors.h"
 
 namespace asr {
+
 namespace {
 
 double time_s(uint64_t frame, const Decoding &decoding) { return static_cast<double>(frame) * decoding.frame_shift_s; }

@@ -14,7 +14,7 @@
 #include <optional>
 
 #include "core/decode/sound_track.h"
-#include "core/engine/serial_work.h"
+#include "core/engine/worker_pool.h"
 #include "core/rows/fused_models.h"
 #include "core/rows/row_source.h"
 #include "core/rows/speaker_track.h"

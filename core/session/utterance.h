@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/decode/endpointer.h"
-#include "core/session/decoding.h"
 #include "core/session/results.h"
 
 namespace asr {

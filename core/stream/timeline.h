@@ -14,7 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/limits.h"
-#include "core/engine/graph_table.h"
+#include "core/engine/loaded_graph.h"
 #include "core/lattice/boost.h"
 
 namespace asr {

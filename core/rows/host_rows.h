@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PipelineRows makes a stream's rows of audio here, from cepstra of the device. Streams that fuse models have a pipeline for
-// each front end, in lockstep: a row is ready when all of them have theirs. Made by make_row_source().
+// Rows that come to the device from here: FedRows passes on those that a stream is fed, PipelineRows makes them of audio, from
+// cepstra of the device. Made by make_row_source().
 #pragma once
 
 #include <vector>
@@ -10,6 +10,27 @@
 
 namespace asr {
 
+// Rows of features, or of log-likelihoods.
+class FedRows final : public RowSource {
+ public:
+  FedRows(const LoadedModel &model, const StreamOptions &options, SpeakerTrack *speaker);
+
+  void add(const float *values, size_t n) override { rows_.insert(rows_.end(), values, values + n); }
+  WindowRows::Place take(size_t n, WindowRows *window) override;
+  bool drop(size_t n, WindowRows *window) override;
+  const float *rows(size_t) const override { return rows_.data(); }
+
+ private:
+  size_t n_waiting() const override { return rows_.size() / row_length_; }
+  bool is_done() const override { return rows_.empty(); }
+
+  const size_t row_length_;
+  const bool are_loglikes_;
+  SpeakerTrack *const speaker_;
+  std::vector<float> rows_;  // not yet taken
+};
+
+// Streams that fuse models have a pipeline for each front end, in lockstep: a row is ready when all of them have theirs.
 class PipelineRows final : public RowSource {
  public:
   PipelineRows(const LoadedModel &model, const StreamOptions &options, float warp, const LiveMeanState *start,
