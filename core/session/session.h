@@ -104,7 +104,6 @@ class Session : public std::enable_shared_from_this<Session> {
   void add_to_rows(const float *values, size_t n);
   bool makes_rows() const { return rows_ && is_live() && !phase_.is(Phase::kDropping) && !held_back_; }
   bool at_mark() const { return history_.at_mark() && (!gate_ || gate_->n_releasable() == 0); }
-  void pass_mark();
   bool speech_begins() const { return next_frame_ >= utterance_frame_ && gate_->speech_begins_at(next_frame_); }
   bool drops_rows() const { return next_frame_ < utterance_frame_ || !utterance_; }
   bool gather_dropped(WindowRows *window, std::optional<Share> *share);

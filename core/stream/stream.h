@@ -75,8 +75,9 @@ class Stream {
   uint64_t generation_ = 0;  // generation of the events
   Intake intake_;
   CarriedState carried_;
-  std::atomic<bool> cancelled_{false}, closed_{false}, stopped_{false};  // stopped_: cancelled or closed
-  std::atomic<bool> starved_{false};                                     // a call lacked memory for its input
+  std::atomic<bool> cancelled_{false};  // by asr_cancel
+  std::atomic<bool> stopped_{false};    // so, closed, or replaced by asr_reset
+  std::atomic<bool> starved_{false};    // a call lacked memory for its input
 };
 
 }  // namespace asr
