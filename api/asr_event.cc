@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The event functions of asr.h: accessors of an event, which does not change.
-#include "core/engine/event.h"
+#include "core/stream/event.h"
 
 #include "api/fill.h"
 #include "api/guard.h"

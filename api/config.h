@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/engine/loaded_model.h"
-#include "core/engine/stream_options.h"
+#include "core/stream/stream_options.h"
 
 namespace asr::api {
 

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# senone_add_part(name folder LINKS ...) adds a static library senone_<name> of the folder's *.cc files (without subfolders).
+# senone_add_part(name folders LINKS ...) adds a static library senone_<name> of the *.cc files of a folder, or of a list of
+# folders (without subfolders).
 # LINKS takes part names (base, model, ...) and targets or libraries. Contraction is off: a*b+c gives the same bits on every
 # machine unless the code requests a fused operation.
-function(senone_add_part name folder)
+function(senone_add_part name folders)
   cmake_parse_arguments(PART "" "" "LINKS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cc)
-  if(SENONE_DEMO)
-    list(REMOVE_ITEM sources ${SENONE_LEFT_OUT})
-  endif()
-  if(NOT sources)
-    message(FATAL_ERROR "${folder} has no .cc files")
-  endif()
+  set(sources)
+  foreach(folder IN LISTS folders)
+    file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cc)
+    if(SENONE_DEMO)
+      list(REMOVE_ITEM found ${SENONE_LEFT_OUT})
+    endif()
+    if(NOT found)
+      message(FATAL_ERROR "${folder} has no .cc files")
+    endif()
+    list(APPEND sources ${found})
+  endforeach()
   add_library(senone_${name} STATIC ${sources})
   target_include_directories(senone_${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/api)
   target_compile_options(senone_${name} PRIVATE -ffp-contract=off)

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "core/base/limits.h"
-#include "core/engine/fusion.h"
+#include "core/rows/fusion.h"
 #include "tests/reference/fusion.h"
 #include "tools/bench.h"
 

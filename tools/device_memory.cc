@@ -45,9 +45,8 @@ nlohmann::ordered_json device_memory(const std::string &bundle, const std::strin
   EngineOptions options;
   options.device = device;
   const LoadedModel model(bundle, options);
-  Retired retired([] {});
   LoadedGraph graph(read_graph_parts(model.bundle()), model);
-  const std::shared_ptr<asr_backend_graph> loaded = graph.on(model, &retired);
+  const std::shared_ptr<asr_backend_graph> loaded = graph.on(model);
   const auto mb = [](uint64_t bytes) {
     const uint64_t hundredths = bytes / 10000;
     return static_cast<double>(hundredths) / 100;

@@ -3,13 +3,15 @@
 // Covariances are diagonal.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/model/acoustic_model.h"
 
 namespace asr {
 
-constexpr double kLeastShare = 1e-10;  // smallest share of a Gaussian in a row that statistics count
+constexpr uint32_t kNoState = UINT32_MAX;  // the state of a row that estimation leaves out, such as of silence
+constexpr double kLeastShare = 1e-10;      // smallest share of a Gaussian in a row that statistics count
 
 class GaussianPosteriors {
  public:

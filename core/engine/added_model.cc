@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/added_model.h"
 
+#include <utility>
+
 #include "core/base/error.h"
+#include "core/base/limits.h"
 
 namespace asr {
+
 namespace {
 
 Bundle read_model_bundle(const std::string &path) {
@@ -35,6 +39,10 @@ void check_frames(const Bundle &bundle, const LoadedModel &own) {
        ours.sample_rate_hz);
 }
 
+[[noreturn]] void fail_missing_model(const std::string &name, const char *call) {
+  fail(ASR_NOT_FOUND, "%s: the engine has no model \"%s\"; add it with asr_engine_add_model", call, name.c_str());
+}
+
 }  // namespace
 
 AddedModel::AddedModel(const std::string &bundle_path, const LoadedModel &own)
@@ -43,24 +51,54 @@ AddedModel::AddedModel(const std::string &bundle_path, const LoadedModel &own)
   check_states(bundle_, acoustic_->n_states, own);
 }
 
-ModelOnDevice AddedModel::on(const LoadedModel &place, Retired *retired) {
-  const std::lock_guard lock(mutex_);
-  for (const Copy &copy : copies_) {
-    if (copy.place == &place) return copy.model;
-  }
-  const Device &device = place.device();
-  ModelOnDevice model;
-  model.features = retired->hold(load_features(device, tables_), nullptr);
-  model.acoustic = retired->hold(load_acoustic(device, AcousticView(*acoustic_)), nullptr);
-  copies_.push_back({&place, model});
-  if (place.options().fallback.empty()) acoustic_.reset();
-  return model;
+ModelOnDevice AddedModel::on(const LoadedModel &place) {
+  return copies_.on(place.objects(), [&] {
+    const Device &device = place.device();
+    ModelOnDevice model;
+    model.features = place.objects().hold(load_features(device, tables_), nullptr);
+    model.acoustic = place.objects().hold(load_acoustic(device, AcousticView(*acoustic_)), nullptr);
+    if (place.options().fallback.empty()) acoustic_.reset();
+    return model;
+  });
 }
 
-ModelOnDevice on_device(AddedModel *model, const LoadedModel &place, Retired *retired) {
-  if (model != nullptr) return model->on(place, retired);
+ModelOnDevice on_device(AddedModel *model, const LoadedModel &place) {
+  if (model != nullptr) return model->on(place);
   const auto unowned = std::shared_ptr<void>();
   return {{unowned, place.features()}, {unowned, place.acoustic()}};
+}
+
+void ModelTable::require_room_locked(const std::string &name) const {
+  if (models_.count(name) > 0 || models_.size() + 1 < kMostModels) return;
+  fail(ASR_UNSUPPORTED, "asr_engine_add_model: the engine has %zu models with its own, which is the most; remove one first",
+       kMostModels);
+}
+
+void ModelTable::require_room(const std::string &name) const {
+  const std::lock_guard lock(mutex_);
+  require_room_locked(name);
+}
+
+void ModelTable::set(const std::string &name, std::shared_ptr<AddedModel> model) {
+  const std::lock_guard lock(mutex_);
+  require_room_locked(name);
+  models_[name].swap(model);  // the one before goes after the lock
+}
+
+std::shared_ptr<AddedModel> ModelTable::require(const std::string &name, const char *call) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = models_.find(name);
+  if (found == models_.end()) fail_missing_model(name, call);
+  return found->second;
+}
+
+void ModelTable::remove(const std::string &name, const char *call) {
+  std::shared_ptr<AddedModel> removed;  // goes after the lock
+  const std::lock_guard lock(mutex_);
+  const auto found = models_.find(name);
+  if (found == models_.end()) fail_missing_model(name, call);
+  removed = std::move(found->second);
+  models_.erase(found);
 }
 
 }  // namespace asr

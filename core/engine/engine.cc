@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/engine.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #ifdef __GLIBC__  // known now that a header of the C library is included
@@ -26,6 +28,20 @@ void check_mean(const StreamOptions &options) {
   if (!options.endpoint || options.cmn != CmnKind::kBatch) return;
   fail(ASR_INVALID_ARGUMENT,
        "asr_open: ASR_CMN_BATCH decodes nothing before asr_finish, but the stream has endpoints; take ASR_CMN_LIVE");
+}
+
+const FrontEnd &front_end_of(const std::shared_ptr<AddedModel> &model, const LoadedModel &own) {
+  return model ? model->tables().front_end() : own.tables().front_end();
+}
+
+// Finds the model's front end among those that the stream has, or adds it.
+size_t front_end_index(const std::shared_ptr<AddedModel> &model, const LoadedModel &own, FusionOptions *options) {
+  const std::string text = front_end_to_json(front_end_of(model, own));
+  size_t i = 0;
+  while (i < options->front_ends.size() && front_end_to_json(front_end_of(options->front_ends[i], own)) != text) ++i;
+  const bool is_own = front_end_to_json(own.tables().front_end()) == text;
+  if (i == options->front_ends.size()) options->front_ends.push_back(is_own ? nullptr : model);
+  return i;
 }
 
 }  // namespace
@@ -71,14 +87,14 @@ Scheduler *Engine::take_over(const Error &reason) {
 
 // Loads the graph on the device at once; on a fallback when that first searches it.
 void Engine::add_graph(const std::string &name, GraphParts parts) {
-  main_.scheduler.check_usable();
+  main_.scheduler.inbox().check_usable();
   const std::string source = parts.source;
   const auto graph = std::make_shared<LoadedGraph>(std::move(parts), main_.model);
   try {
-    main_.scheduler.run_between_steps([&] { graph->on(main_.model, &main_.retired); });
+    main_.scheduler.inbox().run_between_steps([&] { graph->on(main_.model); });
   } catch (const Error &error) {
     if (error.code() != ASR_DEVICE_LOST) throw;
-    main_.scheduler.check_usable();
+    main_.scheduler.inbox().check_usable();
   }
   graphs_.set(name, graph);
   log(ASR_LOG_INFO, "%s: graph \"%s\" of %u states, %llu arcs and %zu words", source.c_str(), name.c_str(),
@@ -93,6 +109,58 @@ void Engine::remove_graph(const std::string &name) {
   graphs_.remove(name, "asr_engine_remove_graph");
 }
 
+// The model goes to the device at once; to a fallback when a stream first needs it there.
+void Engine::add_model(const std::string &name, const std::string &bundle_path) {
+  if (name.empty()) {
+    fail(ASR_INVALID_ARGUMENT, "asr_engine_add_model: \"\" is the engine's own model, which stays; give another name");
+  }
+  models_.require_room(name);
+  main_.scheduler.inbox().check_usable();
+  const auto added = std::make_shared<AddedModel>(bundle_path, main_.model);
+  try {
+    main_.scheduler.inbox().run_between_steps([&] { added->on(main_.model); });
+  } catch (const Error &error) {
+    if (error.code() != ASR_DEVICE_LOST) throw;
+    main_.scheduler.inbox().check_usable();
+  }
+  models_.set(name, added);
+  log(ASR_LOG_INFO, "%s: acoustic model \"%s\"", bundle_path.c_str(), name.c_str());
+}
+
+void Engine::remove_model(const std::string &name) {
+  if (name.empty()) fail(ASR_INVALID_ARGUMENT, "asr_engine_remove_model: \"\" is the engine's own model, which stays");
+  models_.remove(name, "asr_engine_remove_model");
+}
+
+std::shared_ptr<const FusionOptions> Engine::fusion(const FusionRequest &request) const {
+  auto options = std::make_shared<FusionOptions>();
+  options->settings = request.settings;
+  options->settings.weights.clear();
+  const double shift_s = main_.model.frame_shift_s();
+  options->settings.follow_frames = request.follow_s / shift_s;
+  options->settings.select_frames = static_cast<uint64_t>(std::max(1.0, std::round(request.select_s / shift_s)));
+  for (size_t i = 0; i < request.models.size(); ++i) {
+    const std::string &name = request.models[i];
+    const auto model = name.empty() ? nullptr : models_.require(name, "asr_open");
+    if (request.settings.weights[i] == 0) continue;
+    options->settings.weights.push_back(request.settings.weights[i]);
+    options->models.push_back({model, front_end_index(model, main_.model, options.get())});
+  }
+  if (options->models.size() == 1 && options->models[0].model == nullptr) return nullptr;
+  return options;
+}
+
+void Engine::check_fusion(const StreamOptions &options) const {
+  for (const auto &model : options.fusion->front_ends) {
+    if (options.is_audio() && model) model->tables().warp_index(static_cast<double>(options.vtln_warp));
+  }
+  if (options.input == ASR_INPUT_FEATURES && !options.fusion->has_own_rows_only()) {
+    fail(ASR_UNSUPPORTED,
+         "asr_open: asr_stream_config.fusion names models of other front ends than the engine's own, which rows that are fed "
+         "cannot suit; feed audio");
+  }
+}
+
 std::shared_ptr<Speaker> Engine::new_speaker() {
   const std::lock_guard lock(estimation_mutex_);
   std::shared_ptr<const EstimationModel> model = estimation_model_.lock();
@@ -101,7 +169,7 @@ std::shared_ptr<Speaker> Engine::new_speaker() {
 }
 
 std::shared_ptr<Stream> Engine::open(StreamOptions options) {
-  main_.scheduler.check_usable();
+  main_.scheduler.inbox().check_usable();
   const LoadedModel &model = main_.model;
   GraphName graph = graphs_.require(options.graph, "asr_open");
   if (options.reject_threshold && *options.reject_threshold >= 0 && !background_) {
@@ -140,16 +208,21 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   }
   results_.require_thread();
   auto events = std::make_shared<EventQueue>(options.callback, &callbacks_);
-  return std::make_shared<Stream>(options, std::move(graph), model, &main_.scheduler, &results_, &estimations_,
-                                  std::move(events));
+  return open_session(options, std::move(graph), std::move(events));
 }
 
 std::shared_ptr<Stream> Engine::open_instead(const Stream &before) {
-  main_.scheduler.check_usable();
+  main_.scheduler.inbox().check_usable();
   GraphName graph = graphs_.find(before.options().graph);
   if (!graph) graph = before.first_graph();  // the graph was removed meanwhile
-  return std::make_shared<Stream>(before.options(), std::move(graph), main_.model, &main_.scheduler, &results_, &estimations_,
-                                  before.events());
+  return open_session(before.options(), std::move(graph), before.events());
+}
+
+std::shared_ptr<Stream> Engine::open_session(const StreamOptions &options, GraphName graph,
+                                             std::shared_ptr<EventQueue> events) {
+  const auto session = std::make_shared<Session>(options, std::move(graph), main_.model, &main_.scheduler.inbox(), &results_,
+                                                 &estimations_, std::move(events));
+  return {session, &session->stream()};
 }
 
 }  // namespace asr

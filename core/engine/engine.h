@@ -7,13 +7,12 @@
 #include <string>
 
 #include "core/base/page_allocator.h"
-#include "core/engine/graph_table.h"
+#include "core/engine/added_model.h"
+#include "core/engine/loaded_graph.h"
 #include "core/engine/loaded_model.h"
-#include "core/engine/model_table.h"
-#include "core/engine/retired.h"
-#include "core/engine/scheduler.h"
-#include "core/engine/stream.h"
 #include "core/engine/worker_pool.h"
+#include "core/session/session.h"
+#include "core/step/scheduler.h"
 
 namespace asr {
 
@@ -52,15 +51,13 @@ class Engine {
   // The model on one device, and the thread that calls that device.
   struct Place {
     Place(const std::string &bundle_path, const EngineOptions &options, Scheduler::TakeOver take_over)
-        : model(bundle_path, options),
-          retired([this] { scheduler.wake(); }),
-          scheduler(model, &retired, std::move(take_over)) {}
+        : model(bundle_path, options), scheduler(model, std::move(take_over)) {}
     const LoadedModel model;
-    Retired retired;
     Scheduler scheduler;
   };
 
   Scheduler *take_over(const Error &reason);
+  std::shared_ptr<Stream> open_session(const StreamOptions &options, GraphName graph, std::shared_ptr<EventQueue> events);
   void check_fusion(const StreamOptions &options) const;
 
   // Declared first, so that it is destroyed when all memory of the engine has been freed, and gives that back to the system.

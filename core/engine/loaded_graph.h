@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // LoadedGraph is a graph that an engine searches: its words, search settings and silent phones, and its arrays on the devices
-// of the engine. Its users hold it: the engine under a name, and every utterance decoded with it. Only the arrays on devices
-// change.
+// of the engine. Its users hold it: the engine by a name, in a GraphTable, and every utterance decoded with it. Only the arrays
+// on devices change.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/engine/loaded_model.h"
-#include "core/engine/retired.h"
 #include "core/graph/archive.h"
 
 namespace asr {
@@ -34,14 +34,9 @@ class LoadedGraph {
   const std::vector<bool> &silent_states() const { return is_silent_state_; }
 
   // Returns the graph on the model's device, loaded by the first call. On the thread that calls that device.
-  std::shared_ptr<asr_backend_graph> on(const LoadedModel &model, Retired *retired);
+  std::shared_ptr<asr_backend_graph> on(const LoadedModel &model);
 
  private:
-  struct Copy {
-    const LoadedModel *model;
-    std::shared_ptr<asr_backend_graph> graph;
-  };
-
   explicit LoadedGraph(GraphParts parts);
 
   const std::vector<bool> is_silent_phone_;
@@ -49,8 +44,41 @@ class LoadedGraph {
   const WordTable words_;
   const std::shared_ptr<Graph> graph_;  // back ends read its arrays
   const std::vector<bool> is_silent_state_;
-  std::mutex mutex_;
-  std::vector<Copy> copies_;  // one for the engine's device, one for its fallback
+  DeviceCopies<std::shared_ptr<asr_backend_graph>> copies_;
+};
+
+// A name's graph, which may be replaced. A removed name stays for the streams that have chosen it.
+class NamedGraph {
+ public:
+  explicit NamedGraph(std::shared_ptr<LoadedGraph> graph) : graph_(std::move(graph)) {}
+  std::shared_ptr<LoadedGraph> get() const {
+    const std::lock_guard lock(mutex_);
+    return graph_;
+  }
+  void set(std::shared_ptr<LoadedGraph> graph) noexcept {
+    const std::lock_guard lock(mutex_);
+    graph_.swap(graph);  // the old graph is freed after the lock is released
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<LoadedGraph> graph_;
+};
+
+using GraphName = std::shared_ptr<NamedGraph>;
+
+// Maps names to the graphs of an engine. A stream holds the name that it has chosen, and looks up its graph when an utterance
+// begins. Any thread may call.
+class GraphTable {
+ public:
+  void set(const std::string &name, std::shared_ptr<LoadedGraph> graph);
+  GraphName find(const std::string &name) const;                       // nullptr if not found
+  GraphName require(const std::string &name, const char *call) const;  // throws ASR_NOT_FOUND
+  void remove(const std::string &name, const char *call);              // throws ASR_NOT_FOUND
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, GraphName> graphs_;
 };
 
 }  // namespace asr

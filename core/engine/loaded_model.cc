@@ -88,7 +88,8 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
       n_lanes_(n_lanes_for(bundle_, options)),
       device_(candidate_devices(options.device), backend_options(options, n_lanes_)),
       features_(nullptr, nullptr),
-      acoustic_(nullptr, nullptr) {
+      acoustic_(nullptr, nullptr),
+      objects_(std::make_unique<DeviceObjects>()) {
   if (options.n_best_gaussians > 0 && !device_.has(ASR_BACKEND_SELECTION)) {
     fail(ASR_UNSUPPORTED, "%s mixes all Gaussians; leave asr_engine_config.n_best_gaussians 0 (no --selection), or use the CPU",
          device_.entry().id.c_str());

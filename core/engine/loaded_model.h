@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LoadedModel is a bundle's model on a device: front end and acoustic model as the back end's objects. Graphs are separate
-// (loaded_graph.h), and may be searched on another device. The engine makes it, its parts read it; it is immutable.
+// (loaded_graph.h), and may be searched on another device. The engine makes it, its parts read it; it is immutable but for the
+// list of what else is on its devices.
 #pragma once
 
 #include <memory>
@@ -12,6 +13,7 @@
 #include "core/backend/asr_backend_signals.h"
 #include "core/backend/registry.h"
 #include "core/base/parallel.h"
+#include "core/engine/device_copies.h"
 #include "core/feature/mfcc_tables.h"
 #include "core/model/acoustic_model.h"
 #include "core/model/bundle.h"
@@ -30,10 +32,6 @@ struct EngineOptions {
 
   uint32_t n_workers() const { return n_threads > 0 ? n_threads : n_usable_cores(); }
 };
-
-// An object of a back end, freed with it.
-template <typename Object>
-using BackendPointer = std::unique_ptr<Object, void (*)(Object *)>;
 
 // Load the model of a bundle on a device, which must outlive the results. read_acoustic_model() throws if the rows of
 // the front end are not the model's.
@@ -58,6 +56,9 @@ class LoadedModel {
   const FeatureTables &tables() const { return tables_; }
   asr_backend_features *features() const { return features_.get(); }
   asr_backend_acoustic *acoustic() const { return acoustic_.get(); }
+
+  // What is loaded on its devices later: graphs, other models, channels.
+  DeviceObjects &objects() const { return *objects_; }
 
   bool overlaps() const { return !is_split() && device_.has(ASR_BACKEND_OVERLAPS); }
   // The slots that convert samples to log-likelihoods in one step, for searches of the same device. nullptr if the
@@ -90,6 +91,7 @@ class LoadedModel {
   std::optional<Device> searcher_;  // if it is another one
   BackendPointer<asr_backend_features> features_;
   BackendPointer<asr_backend_acoustic> acoustic_;
+  const std::unique_ptr<DeviceObjects> objects_;
   const asr_backend_signals_api *signals_ = nullptr;
   const asr_backend_fusion_api *fusion_ = nullptr;
 };

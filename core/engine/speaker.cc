@@ -41,6 +41,12 @@ const WarpScorer &EstimationModel::warps() const {
   return *warps_;
 }
 
+std::shared_ptr<asr_backend_acoustic> SpeakerModel::on(const LoadedModel &place) const {
+  return copies_.on(place.objects(), [&] {
+    return place.objects().hold(load_acoustic(place.device(), AcousticView(*base_, means_.means)), nullptr);
+  });
+}
+
 void Speaker::set_methods(bool fmllr, bool mllr, size_t n_warps) {
   if (n_warps > 0) model_->warps();
   const std::lock_guard lock(mutex_);

@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include "core/adapt/mllr.h"
 #include "core/adapt/speech_sample.h"
 #include "core/base/limits.h"
 #include "core/base/stop.h"
-#include "core/engine/adapted_models.h"
 #include "core/engine/warp_scorer.h"
 #include "core/model/bundle.h"
 
@@ -33,6 +33,25 @@ class EstimationModel {
  private:
   mutable std::mutex mutex_;  // guards the members below
   mutable std::optional<WarpScorer> warps_;
+};
+
+// A speaker's acoustic model: that of an EstimationModel with other means. It goes when neither the speaker nor a stream's
+// utterance has it.
+class SpeakerModel {
+ public:
+  // base: the model of the means, whose other arrays stay in use.
+  SpeakerModel(std::shared_ptr<const AcousticModel> base, AdaptedMeans means)
+      : base_(std::move(base)), means_(std::move(means)) {}
+
+  const AdaptedMeans &means() const { return means_; }
+
+  // Returns the model on a device, loaded by the first call. On the thread that calls that device.
+  std::shared_ptr<asr_backend_acoustic> on(const LoadedModel &place) const;
+
+ private:
+  const std::shared_ptr<const AcousticModel> base_;
+  const AdaptedMeans means_;
+  mutable DeviceCopies<std::shared_ptr<asr_backend_acoustic>> copies_;
 };
 
 class Speaker {

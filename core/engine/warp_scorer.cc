@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/engine/results.h"
 #include "core/feature/cepstral_rows.h"
 #include "core/feature/framer.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // WorkerPool runs work that must not delay the engine's own threads: one pool runs callbacks, another makes results of
-// lattices. It has as many threads as jobs have waited at once, up to a limit. Without a limit a slow job therefore delays no
-// other.
+// lattices. SerialWork runs the jobs of one stream on such a pool.
 #pragma once
 
 #include <condition_variable>
@@ -16,6 +15,7 @@
 
 namespace asr {
 
+// A pool has as many threads as jobs have waited at once, up to a limit. Without a limit a slow job therefore delays no other.
 class WorkerPool {
  public:
   // In the pool at most once at a time; it may be submitted again as soon as it runs.
@@ -54,6 +54,26 @@ class WorkerPool {
   const std::function<void()> begin_thread_;
   const std::shared_ptr<State> state_;
   std::vector<std::thread> threads_;
+};
+
+// Runs the jobs of one stream one after the other, in order, in parallel with other streams' jobs.
+class SerialWork : public WorkerPool::Job, public std::enable_shared_from_this<SerialWork> {
+ public:
+  explicit SerialWork(WorkerPool *pool) : pool_(pool) {}
+
+  void submit(std::function<void()> job);  // the job must not throw. Throws std::bad_alloc; the job is then not done
+
+ private:
+  struct Item {
+    std::function<void()> run;
+    std::unique_ptr<Item> next;
+  };
+  void run() noexcept override;
+
+  WorkerPool *const pool_;
+  std::mutex mutex_;
+  LinkedQueue<std::unique_ptr<Item>, &Item::next> items_;
+  bool running_ = false;
 };
 
 }  // namespace asr

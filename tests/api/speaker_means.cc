@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <thread>
 
-#include "core/engine/adapted_models.h"
 #include "core/engine/speaker.h"
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
@@ -351,7 +350,7 @@ TEST(SpeakerMeans, MisuseIsRefused) {
   EXPECT_EQ(n_values, 7u);
 }
 
-// The parts of an engine that hold speakers' models, without the engine.
+// A device of an engine, without the engine.
 struct Place {
   const LoadedModel model{tone_bundle(), [] {
                             EngineOptions options;
@@ -359,8 +358,9 @@ struct Place {
                             return options;
                           }()};
   std::atomic<int> n_wakes{0};
-  Retired retired{[] {}};
-  AdaptedModels models{model, &retired, [this] { ++n_wakes; }};
+  Place() {
+    model.objects().set_wake([this] { ++n_wakes; });
+  }
 };
 
 std::shared_ptr<const SpeakerModel> new_model(const Bundle &bundle) {
@@ -368,39 +368,35 @@ std::shared_ptr<const SpeakerModel> new_model(const Bundle &bundle) {
   return std::make_shared<const SpeakerModel>(model, AdaptedMeans(*model, {}));
 }
 
-TEST(AdaptedModels, AreLoadedOnceAndGoWithTheirUsers) {
+TEST(SpeakerModel, IsLoadedOnceAndGoesWithItsUsers) {
   Place place;
-  EXPECT_EQ(place.models.get(nullptr), nullptr);
   std::shared_ptr<const SpeakerModel> one = new_model(place.model.bundle());
   const std::shared_ptr<const SpeakerModel> other = new_model(place.model.bundle());
-  std::shared_ptr<FusedModels> first = place.models.get(one), second = place.models.get(one);
-  EXPECT_NE(first, second);  // one for each stream
-  const std::weak_ptr<asr_backend_acoustic> loaded = first->models()[0].acoustic;
-  EXPECT_EQ(second->models()[0].acoustic, loaded.lock());
-  EXPECT_NE(place.models.get(other)->models()[0].acoustic, loaded.lock());
-  first.reset();
-  second.reset();
-  place.models.free_unused();
+  std::shared_ptr<asr_backend_acoustic> used = one->on(place.model);
+  const std::weak_ptr<asr_backend_acoustic> loaded = used;
+  EXPECT_EQ(one->on(place.model), used);
+  EXPECT_NE(other->on(place.model), used);
+  used.reset();
+  place.model.objects().free_unused();
   EXPECT_FALSE(loaded.expired());  // the speaker has it
-  first = place.models.get(one);
-  EXPECT_EQ(place.n_wakes, 0);
+  used = one->on(place.model);
   one.reset();
-  EXPECT_EQ(place.n_wakes, 1);
-  place.models.free_unused();
   EXPECT_FALSE(loaded.expired());  // the stream has it
-  first.reset();
-  EXPECT_TRUE(loaded.expired());
+  EXPECT_EQ(place.n_wakes, 0);
+  used.reset();
+  EXPECT_EQ(place.n_wakes, 1);
+  place.model.objects().free_unused();
 }
 
-TEST(AdaptedModels, SpeakersOutliveThem) {
+TEST(SpeakerModel, OutlivesEngines) {
   std::shared_ptr<const SpeakerModel> model;
   {
     Place place, second;
     model = new_model(place.model.bundle());
-    EXPECT_NE(place.models.get(model)->models()[0].acoustic, second.models.get(model)->models()[0].acoustic);
+    EXPECT_NE(model->on(place.model), model->on(second.model));
   }
   Place third;
-  EXPECT_NE(third.models.get(model), nullptr);
+  EXPECT_NE(model->on(third.model), nullptr);
   model.reset();
   EXPECT_EQ(third.n_wakes, 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fusion against the double reference, in any pieces.
-#include "core/engine/fusion.h"
+#include "core/rows/fusion.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <random>
 
-#include "core/engine/results.h"
+#include "core/session/results.h"
 #include "tests/reference/gmm.h"
 #include "tests/reference/mfcc.h"
 #include "tests/reference/random_gmm.h"

@@ -27,7 +27,8 @@ TEST(CommandTerms, FieldsAreOptions) {
 TEST(CommandTerms, NoNameOfTheLibraryIsLeft) {
   const std::regex literal("\"([^\"\\\\]|\\\\.)*\"");
   size_t n = 0;
-  for (const char *folder : {"/api", "/core/engine", "/builder/graph"}) {
+  for (const char *folder :
+       {"/api", "/core/engine", "/core/stream", "/core/rows", "/core/session", "/core/step", "/builder/graph"}) {
     for (const auto &entry : std::filesystem::recursive_directory_iterator(std::string(SENONE_SOURCE_DIR) + folder)) {
       if (entry.path().extension() != ".cc") continue;
       std::ostringstream text;

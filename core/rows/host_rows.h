@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that come to the device from here: FedRows passes on those that a stream is fed, PipelineRows makes them of audio, from
+// cepstra of the device. Made by make_row_source().
+#pragma once
+
+#include <vector>
+
+#include "core/feature/feature_pipeline.h"
+#include "core/rows/row_source.h"
+
+namespace asr {
+
+// Rows of features, or of log-likelihoods.
+class FedRows final : public RowSource {
+ public:
+  FedRows(const LoadedModel &model, const StreamOptions &options, SpeakerTrack *speaker);
+
+  void add(const float *values, size_t n) override { rows_.insert(rows_.end(), values, values + n); }
+  WindowRows::Place take(size_t n, WindowRows *window) override;
+  bool drop(size_t n, WindowRows *window) override;
+  const float *rows(size_t) const override { return rows_.data(); }
+
+ private:
+  size_t n_waiting() const override { return rows_.size() / row_length_; }
+  bool is_done() const override { return rows_.empty(); }
+
+  const size_t row_length_;
+  const bool are_loglikes_;
+  SpeakerTrack *const speaker_;
+  std::vector<float> rows_;  // not yet taken
+};
+
+// Streams that fuse models have a pipeline for each front end, in lockstep: a row is ready when all of them have theirs.
+class PipelineRows final : public RowSource {
+ public:
+  PipelineRows(const LoadedModel &model, const StreamOptions &options, float warp, const LiveMeanState *start,
+               SpeakerTrack *speaker);
+
+  void add(const float *values, size_t n) override;
+  bool next_extract(size_t front_end, asr_extract_job *job) override;
+  const LiveMeanState *extracted(size_t front_end) override;
+  WindowRows::Place take(size_t n, WindowRows *window) override;
+  bool drop(size_t n, WindowRows *window) override;
+  const float *rows(size_t front_end) const override { return pipelines_[front_end]->rows(); }
+  void release_waiting() override;
+
+ private:
+  void finish() override;
+  size_t n_waiting() const override;
+  bool has_pending_frames() const override;
+  bool is_done() const override;
+
+  const uint32_t window_frames_;
+  SpeakerTrack *const speaker_;
+  std::vector<std::unique_ptr<FeaturePipeline>> pipelines_;
+};
+
+}  // namespace asr

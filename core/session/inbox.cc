@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/inbox.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace asr {
+
+void Inbox::enqueue(std::shared_ptr<Session> session) noexcept {
+  if (session->is_queued.exchange(true)) return;
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push(std::move(session));
+  }
+  work_.notify_one();
+}
+
+void Inbox::lose(const Error &reason, std::shared_ptr<Session> session) noexcept {
+  note_loss(reason);
+  enqueue(std::move(session));  // so that the thread sees it
+}
+
+void Inbox::run_between_steps(const std::function<void()> &action) {
+  Errand errand;
+  errand.action = &action;
+  std::unique_lock lock(mutex_);
+  errand.next = std::exchange(first_errand_, &errand);
+  work_.notify_one();
+  errand_done_.wait(lock, [&] { return errand.is_done; });
+  if (errand.failure) throw Error(*errand.failure);
+}
+
+void Inbox::wake() noexcept {
+  const std::lock_guard lock(mutex_);
+  woken_ = true;
+  work_.notify_one();
+}
+
+void Inbox::check_usable() const {
+  const std::lock_guard lock(mutex_);
+  if (loss_ && !can_fall_back_) throw Error(*loss_);
+}
+
+void Inbox::stop() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_.notify_all();
+}
+
+void Inbox::next_sessions(bool may_sleep, size_t most, bool takes_half, size_t n_live,
+                          std::vector<std::shared_ptr<Session>> *sessions) {
+  std::unique_lock lock(mutex_);
+  if (may_sleep) work_.wait(lock, [&] { return !queue_.empty() || first_errand_ != nullptr || woken_ || stopping_; });
+  woken_ = false;
+  if (takes_half) most = std::min(most, (std::max(n_live, queue_.size()) + 1) / 2);
+  while (!queue_.empty() && sessions->size() < most) {
+    sessions->push_back(queue_.pop());
+    sessions->back()->is_queued = false;  // may be queued again from now on
+  }
+}
+
+void Inbox::run_errands() noexcept {
+  std::unique_lock lock(mutex_);
+  while (Errand *const errand = first_errand_) {
+    first_errand_ = errand->next;
+    lock.unlock();
+    run(errand);
+    lock.lock();
+    errand->is_done = true;  // may be destroyed from here on
+    errand_done_.notify_all();
+  }
+}
+
+void Inbox::run(Errand *errand) noexcept {
+  try {
+    if (const std::optional<Error> reason = loss()) throw Error(*reason);
+    (*errand->action)();
+  } catch (...) {
+    errand->failure = current_error();
+    if (errand->failure->code() == ASR_DEVICE_LOST) note_loss(*errand->failure);
+  }
+}
+
+bool Inbox::is_stopping() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
+void Inbox::note_loss(const Error &reason) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!loss_) loss_ = reason;
+}
+
+std::optional<Error> Inbox::loss() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return loss_;
+}
+
+void Inbox::set_can_fall_back(bool can_fall_back) noexcept {
+  const std::lock_guard lock(mutex_);
+  can_fall_back_ = can_fall_back;
+}
+
+}  // namespace asr

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inbox is what other threads tell an engine's thread: sessions that have work, actions to run between two steps, and the loss
+// of the device. Each Scheduler has one. All calls are for any thread, unless they are said to be the engine's.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/linked_queue.h"
+#include "core/session/session.h"
+
+namespace asr {
+
+class Inbox {
+ public:
+  explicit Inbox(bool can_fall_back) : can_fall_back_(can_fall_back) {}
+  Inbox(const Inbox &) = delete;
+  Inbox &operator=(const Inbox &) = delete;
+
+  void enqueue(std::shared_ptr<Session> session) noexcept;  // queues a session that has work
+  // Reports the loss of the device, first noticed by a job at this session.
+  void lose(const Error &reason, std::shared_ptr<Session> session) noexcept;
+  // Runs an action that calls the device between two steps, and returns when that is done. Throws its exceptions, and the loss
+  // of the device. Not for the engine's thread.
+  void run_between_steps(const std::function<void()> &action);
+  void wake() noexcept;       // there is an object to free
+  void check_usable() const;  // throws the reason why no stream can be opened
+  void stop() noexcept;       // the thread is to end
+
+  // The engine's thread. next_sessions() moves sessions with work to *sessions, in order of arrival: at most `most` or, where
+  // `takes_half`, at most half of those that there are, n_live of which have been seen. With may_sleep it first sleeps until
+  // there is one, or something else to do.
+  void next_sessions(bool may_sleep, size_t most, bool takes_half, size_t n_live,
+                     std::vector<std::shared_ptr<Session>> *sessions);
+  void run_errands() noexcept;
+  bool is_stopping() const noexcept;
+  void note_loss(const Error &reason) noexcept;
+  std::optional<Error> loss() const noexcept;
+  void set_can_fall_back(bool can_fall_back) noexcept;
+
+ private:
+  // The action that run_between_steps waits for.
+  struct Errand {
+    const std::function<void()> *action = nullptr;
+    std::optional<Error> failure;
+    bool is_done = false;
+    Errand *next = nullptr;
+  };
+  void run(Errand *errand) noexcept;
+
+  mutable std::mutex mutex_;
+  std::condition_variable work_;
+  LinkedQueue<std::shared_ptr<Session>, &Session::next_queued> queue_;
+  std::condition_variable errand_done_;
+  Errand *first_errand_ = nullptr;
+  bool woken_ = false;
+  bool stopping_ = false;
+  std::optional<Error> loss_;  // why the device is no longer used
+  bool can_fall_back_;
+};
+
+}  // namespace asr

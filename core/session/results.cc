@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/results.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/base/log.h"
+#include "core/decode/path_words.h"
+#include "core/lattice/confusion_network.h"
+#include "core/lattice/from_backend.h"
+#include "core/lattice/nbest.h"
+#include "core/lattice/posteriors.h"
+
+namespace asr {
+
+namespace {
+
+double time_s(uint64_t frame, const Decoding &decoding) { return static_cast<double>(frame) * decoding.frame_shift_s; }
+
+Alternative spell(const PathWords &path, uint64_t first_frame, const Decoding &decoding) {
+  Alternative result;
+  result.graph_cost = path.graph_cost;
+  result.acoustic_cost = path.acoustic_cost;
+  for (const WordSpan &span : path.words) {
+    Word word;
+    word.text = decoding.graph->words()[span.word];
+    word.id = span.word;
+    word.start_s = time_s(first_frame + span.begin, decoding);
+    word.end_s = time_s(first_frame + span.end, decoding);
+    if (!result.text.empty()) result.text += ' ';
+    result.text += word.text;
+    if (const WordLabel *const label = decoding.graph->label(span.word)) {
+      word.rule = label->rule;
+      word.tags = label->tags;
+      if (!result.tags.empty() && !word.tags.empty()) result.tags += '\n';
+      result.tags += word.tags;
+    }
+    result.words.push_back(std::move(word));
+  }
+  return result;
+}
+
+void set_flags(asr_event *event, uint32_t n_frames, bool reached_final, bool beam_died) {
+  if (n_frames == 0 || event->alternatives[0].words.empty()) event->flags |= ASR_FLAG_NO_SPEECH;
+  if (beam_died) event->flags |= ASR_FLAG_BEAM_DIED;
+  if (!reached_final && event->kind == ASR_EVENT_FINAL) event->flags |= ASR_FLAG_NOT_FINAL_STATE;
+}
+
+// Returns the times of a path's words from its arcs; the lattice has exactly one path with these words.
+std::vector<WordPlace> places_of(const std::vector<uint32_t> &words, const CompactLattice &lattice) {
+  std::vector<WordPlace> places;
+  uint32_t state = 0;
+  for (const uint32_t word : words) {
+    uint64_t a = lattice.arc_begin[state];
+    while (lattice.arcs[a].word != word) ++a;
+    const uint32_t next = lattice.arcs[a].next_state;
+    places.push_back({word, static_cast<double>(lattice.frames[state]), static_cast<double>(lattice.frames[next])});
+    state = next;
+  }
+  return places;
+}
+
+Alternative make_alternative(const LatticePath &path, const CompactLattice &lattice, const LatticePosteriors &posteriors,
+                             uint64_t first_frame, const Decoding &decoding, const StopToken &stop) {
+  Alternative alternative = spell(words_of_path(path, transitions_of(decoding)), first_frame, decoding);
+  const std::vector<double> confidences = word_confidences(lattice, posteriors, places_of(path.words, lattice), stop);
+  for (size_t i = 0; i < confidences.size(); ++i) alternative.words[i].confidence = static_cast<float>(confidences[i]);
+  return alternative;
+}
+
+HeardPath heard_path(const LatticePath &path, const Decoding &decoding) {
+  HeardPath heard;
+  heard.cost = path.cost.total(static_cast<double>(decoding.acoustic_scale)) -
+               static_cast<double>(decoding.word_insertion_cost) * static_cast<double>(path.words.size());
+  for (const uint32_t id : path.transition_ids) heard.is_speech.push_back(!decoding.graph->is_silence(id));
+  return heard;
+}
+
+uint32_t state_of(uint32_t transition_id, const Decoding &decoding) {
+  return decoding.graph->is_silence(transition_id) ? kNoState : decoding.graph->graph().transition(transition_id).pdf;
+}
+
+// Applies the boosts; on failure it logs a warning and the result stays unboosted. Phrases that are never heard bring one, too.
+void boost(CompactLattice *lattice, const Boosts &boosts, double lattice_beam, const Decoding &decoding,
+           const StopToken &stop) {
+  const auto text_of = [&decoding](uint32_t word) -> const std::string & { return decoding.graph->words()[word]; };
+  try {
+    const UnheardPhrases unheard = unheard_phrases(boosts, decoding.graph->words());
+    if (unheard.n > 0)
+      log(ASR_LOG_WARNING, "asr_boost: %s; a line of the text is a phrase, of words alone", unheard.what().c_str());
+    BoostScores scores(boosts, text_of, stop);
+    *lattice = boosted(*lattice, &scores, static_cast<double>(decoding.acoustic_scale), lattice_beam, stop);
+  } catch (const Error &error) {
+    if (error.code() == ASR_CANCELLED) throw;
+    log(ASR_LOG_WARNING,
+        "asr_boost: %s; the result is that without the phrases: boost fewer, or make the lattice_beam narrower", error.what());
+  }
+}
+
+void add_texts(EventLattice *arrays, const Decoding &decoding) {
+  std::map<uint32_t, size_t> index_of;
+  for (const uint32_t word : arrays->arc_words) {
+    if (index_of.emplace(word, arrays->texts.size()).second) arrays->texts.push_back(decoding.graph->words()[word]);
+  }
+  for (const uint32_t word : arrays->arc_words) arrays->arc_texts.push_back(arrays->texts[index_of[word]].c_str());
+}
+
+std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, LatticePosteriors posteriors, double acoustic_scale,
+                                                uint64_t first_frame, uint32_t n_frames, const Decoding &decoding) {
+  const CompactLattice &lattice = found.lattice;
+  auto arrays = std::make_shared<EventLattice>();
+  arrays->n_frames = n_frames;
+  arrays->beam = found.beam;
+  arrays->acoustic_scale = acoustic_scale;
+  const auto add_alignment = [&](const Alignment &ids) {
+    arrays->alignment_begin.push_back(arrays->transition_ids.size());
+    arrays->transition_ids.insert(arrays->transition_ids.end(), lattice.begin(ids), lattice.begin(ids) + ids.size);
+  };
+  for (const uint32_t frames : lattice.frames) arrays->state_times_s.push_back(time_s(first_frame + frames, decoding));
+  for (uint32_t state = 0; state < lattice.n_states(); ++state) {
+    for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
+      const CompactArc &arc = lattice.arcs[a];
+      arrays->arc_from.push_back(state);
+      arrays->arc_to.push_back(arc.next_state);
+      arrays->arc_words.push_back(arc.word);
+      arrays->arc_graph_costs.push_back(arc.cost.graph);
+      arrays->arc_acoustic_costs.push_back(arc.cost.acoustic);
+      arrays->arc_starts_s.push_back(arrays->state_times_s[state]);
+      arrays->arc_ends_s.push_back(arrays->state_times_s[arc.next_state]);
+      add_alignment(arc.alignment);
+    }
+  }
+  for (const CompactLattice::End &end : lattice.ends) {
+    arrays->end_graph_costs.push_back(end.cost.graph);
+    arrays->end_acoustic_costs.push_back(end.cost.acoustic);
+    add_alignment(end.alignment);
+  }
+  arrays->alignment_begin.push_back(arrays->transition_ids.size());
+  arrays->arc_posteriors = std::move(posteriors.arcs);
+  arrays->end_posteriors = std::move(posteriors.ends);
+  add_texts(arrays.get(), decoding);
+  return arrays;
+}
+
+}  // namespace
+
+TransitionLookup transitions_of(const Decoding &decoding) {
+  return [&graph = decoding.graph->graph()](uint32_t id) -> const Transition & { return graph.transition(id); };
+}
+
+void add_states(const asr_path &path, const Decoding &decoding, std::vector<uint32_t> *states) {
+  for (uint64_t i = 0; i < path.n_arcs; ++i) {
+    if (path.arcs[i].transition_id != 0) states->push_back(state_of(path.arcs[i].transition_id, decoding));
+  }
+}
+
+// Without words there is nothing to reject. A search that died, or whose path stops in the middle
+// of a sentence, found no sentence of the grammar.
+void judge(const HeardPath &grammar, const Background &background, const Decoding &decoding, asr_event *final) {
+  if (final->alternatives[0].words.empty()) return;
+  const bool is_sentence = (final->flags & (ASR_FLAG_BEAM_DIED | ASR_FLAG_NOT_FINAL_STATE)) == 0;
+  final->out_of_grammar = is_sentence ? out_of_grammar(grammar, background) : 1;
+  if (final->out_of_grammar > decoding.reject_threshold) final->flags |= ASR_FLAG_REJECTED;
+  for (Alternative &alternative : final->alternatives) {
+    for (Word &word : alternative.words) {
+      if (word.confidence > 0) word.confidence *= 1 - final->out_of_grammar;
+    }
+  }
+}
+
+EventPointer path_event(const asr_path &path, const SpokenPath &before, uint64_t first_frame, const Decoding &decoding,
+                        asr_event_kind kind) {
+  EventPointer event = new_event(kind);
+  event->alternatives.push_back(
+      spell(words_of_path(path, transitions_of(decoding), decoding.acoustic_scale, before), first_frame, decoding));
+  const bool has_positions = decoding.graph->graph().has_word_positions();
+  event->n_stable_words = kind == ASR_EVENT_FINAL
+                              ? event->alternatives[0].words.size()
+                              : n_certain_words(path, path.n_common_arcs, transitions_of(decoding), has_positions, before);
+  event->time_s = time_s(first_frame + path.n_frames, decoding);
+  set_flags(event.get(), path.n_frames, path.reached_final != 0, path.beam_died != 0);
+  return event;
+}
+
+SearchLattice search_lattice(std::optional<Background> background, Boosts boosts, std::shared_ptr<LatticePieces> pieces,
+                             const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding) {
+  SearchLattice found;
+  found.background = std::move(background);
+  found.boosts = std::move(boosts);
+  found.pieces = std::move(pieces);
+  found.last = lattice_from_backend(last, decoding.word_insertion_cost);
+  found.first_frame = first_frame;
+  found.n_frames = last.n_frames;
+  found.reached_final = last.reached_final != 0;
+  found.beam_died = last.beam_died != 0;
+  return found;
+}
+
+EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const StopToken &stop,
+                           std::vector<uint32_t> *states) {
+  if (found.pieces->failure) throw Error(*found.pieces->failure);
+  const auto scale = static_cast<double>(decoding.acoustic_scale);
+  Determinised determinised = found.pieces->determiniser.finish(std::move(found.last), stop);
+  found.pieces.reset();
+  // Boosts do not change how well the sound fits the grammar: the score is that of the path without them.
+  std::vector<LatticePath> unboosted;
+  if (!found.boosts.empty()) {
+    if (found.background) unboosted = n_best_paths(determinised.lattice, scale, 1, determinised.beam, stop);
+    boost(&determinised.lattice, found.boosts, determinised.beam, decoding, stop);
+  }
+  const CompactLattice &lattice = determinised.lattice;
+  LatticePosteriors posteriors = lattice_posteriors(lattice, scale, stop);
+
+  EventPointer event = new_event(ASR_EVENT_FINAL);
+  uint32_t n_frames = 0;  // frames consumed by the paths
+  const std::vector<LatticePath> paths = n_best_paths(lattice, scale, decoding.n_best, determinised.beam, stop);
+  for (const LatticePath &path : paths) {
+    n_frames = static_cast<uint32_t>(path.transition_ids.size());
+    event->alternatives.push_back(make_alternative(path, lattice, posteriors, found.first_frame, decoding, stop));
+  }
+  if (event->alternatives.empty()) event->alternatives.emplace_back();
+  if (states != nullptr && !paths.empty()) {
+    for (const uint32_t id : paths[0].transition_ids) states->push_back(state_of(id, decoding));
+  }
+  event->n_stable_words = event->alternatives[0].words.size();
+  event->lattice = make_arrays(determinised, std::move(posteriors), scale, found.first_frame, n_frames, decoding);
+  set_flags(event.get(), found.n_frames, found.reached_final, found.beam_died);
+  if (found.background && !paths.empty()) {
+    const LatticePath &heard = unboosted.empty() ? paths[0] : unboosted[0];
+    judge(heard_path(heard, decoding), *found.background, decoding, event.get());
+  }
+  if (determinised.beam < static_cast<double>(decoding.lattice_beam)) event->flags |= ASR_FLAG_BEAM_NARROWED;
+  return event;
+}
+
+}  // namespace asr

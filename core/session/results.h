@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes events from search results: the best path so far, or the lattice at the end. Utterance calls it and, for lattices,
+// Session on a thread of the engine's pool.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "core/adapt/gaussian_posteriors.h"
+#include "core/base/stop.h"
+#include "core/decode/path_words.h"
+#include "core/decode/rejection.h"
+#include "core/engine/loaded_graph.h"
+#include "core/lattice/boost.h"
+#include "core/lattice/determinise.h"
+#include "core/stream/event.h"
+#include "core/stream/stream_options.h"
+
+namespace asr {
+
+// An utterance's graph and settings: the stream's settings, with the graph's as defaults. It is made when the utterance begins.
+// Work on results keeps a copy, and thereby the graph.
+struct Decoding {
+  Decoding(std::shared_ptr<LoadedGraph> utterance_graph, const StreamOptions &options, const LoadedModel &model)
+      : graph(std::move(utterance_graph)),
+        frame_shift_s(model.frame_shift_s()),
+        beam(options.beam.value_or(static_cast<float>(graph->decoding().beam))),
+        acoustic_scale(options.acoustic_scale.value_or(static_cast<float>(graph->decoding().acoustic_scale))),
+        word_insertion_cost(options.word_insertion_cost.value_or(static_cast<float>(graph->decoding().word_insertion_cost))),
+        max_active(options.max_active.value_or(graph->decoding().max_active)),
+        min_active(std::min(options.min_active, max_active)),
+        lattice_beam(options.lattice_beam),
+        n_best(options.n_best),
+        reject_threshold(
+            options.reject_threshold.value_or(static_cast<float>(graph->decoding().reject_threshold.value_or(-1)))),
+        background(reject_threshold < 0 ? nullptr : options.background) {}
+
+  std::shared_ptr<LoadedGraph> graph;
+  double frame_shift_s;
+  float beam, acoustic_scale, word_insertion_cost;
+  uint32_t max_active, min_active;
+  float lattice_beam;
+  uint32_t n_best;
+  float reject_threshold;
+  std::shared_ptr<LoadedGraph> background;  // the graph that results are compared with; nullptr: no comparison
+};
+
+// Makes an event with the words of a path, whose arcs follow those of `before`. first_frame: of the utterance, in its stream.
+// Words of the path's common arcs are stable, and all words of a FINAL.
+EventPointer path_event(const asr_path &path, const SpokenPath &before, uint64_t first_frame, const Decoding &decoding,
+                        asr_event_kind kind);
+
+// The pieces of an utterance's lattice that settled while it was fed.
+struct LatticePieces {
+  explicit LatticePieces(const DeterminiseOptions &options) : determiniser(options) {}
+
+  PieceDeterminiser determiniser;
+  std::optional<Error> failure;  // failure of work on the pieces; no more are added after it
+};
+
+// Search output of an utterance, taken from the device.
+struct SearchLattice {
+  std::optional<Background> background;  // for comparison with the result
+  Boosts boosts;
+  std::shared_ptr<LatticePieces> pieces;
+  Lattice last;              // the last piece
+  uint64_t first_frame = 0;  // first frame of the utterance, in its stream
+  uint32_t n_frames = 0;
+  bool reached_final = false, beam_died = false;
+};
+
+TransitionLookup transitions_of(const Decoding &decoding);
+
+SearchLattice search_lattice(std::optional<Background> background, Boosts boosts, std::shared_ptr<LatticePieces> pieces,
+                             const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding);
+
+// Appends the acoustic model's state of each frame of a path; kNoState in silence and noise.
+void add_states(const asr_path &path, const Decoding &decoding, std::vector<uint32_t> *states);
+
+// Compares a FINAL event's path through the grammar with the background and sets its score, its flag, and confidences.
+void judge(const HeardPath &grammar, const Background &background, const Decoding &decoding, asr_event *final);
+
+// Makes a FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds. Throws ASR_CANCELLED
+// soon after it is stopped, and the pieces' failure if there was one. *states: the states of the first alternative's path.
+EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const StopToken &stop = {},
+                           std::vector<uint32_t> *states = nullptr);
+
+}  // namespace asr

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/step/scheduler.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "core/base/begun_thread.h"
+
+namespace asr {
+namespace {
+
+// fewest sessions worth waking a team for; most threads that memory bandwidth serves
+constexpr size_t kLeastForTeam = 4;
+constexpr uint32_t kMostInTeam = 16;
+
+}  // namespace
+
+Scheduler::Scheduler(const LoadedModel &model, TakeOver take_over)
+    : model_(model),
+      take_over_(std::move(take_over)),
+      inbox_(take_over_ != nullptr),
+      failed_(&inbox_),
+      windows_{{model, 0, &failed_}, {model, 1, &failed_}},
+      team_(std::min(kMostInTeam, model.options().n_workers())) {
+  const size_t n = model_.options().max_lanes;
+  sessions_.reserve(n);
+  extracting_.reserve(n);
+  jobs_.reserve(n);
+  failures_.reserve(n);
+  model_.objects().set_wake([this] { inbox_.wake(); });
+  try {
+    thread_ = begun_thread([this] { model_.begin_thread(); }, [this] { run(); });
+  } catch (const std::system_error &) {
+    fail_without_thread("asr_engine_load");
+  }
+}
+
+Scheduler::~Scheduler() {
+  stop();
+  model_.objects().set_wake(nullptr);
+}
+
+void Scheduler::stop() {
+  if (!thread_.joinable()) return;
+  inbox_.stop();
+  thread_.join();
+}
+
+// If advances overlap, a step takes at most half of the sessions, so that the other half makes the next window.
+void Scheduler::run() {
+  for (size_t n = 0;; ++n) {
+    Window &now = windows_[n % 2], &before = windows_[(n + 1) % 2];
+    inbox_.next_sessions(before.empty(), model_.options().max_lanes, model_.overlaps(), live_.size(), &sessions_);
+    if (sessions_.empty() && before.empty() && inbox_.is_stopping()) return;
+    model_.objects().free_unused();
+    inbox_.run_errands();
+    if (sessions_.empty() && before.empty()) continue;
+    keep_own();
+    step(&now, &before);
+    sessions_.clear();
+  }
+}
+
+// Drops sessions that were passed on to another scheduler, whose thread alone may use them.
+void Scheduler::keep_own() {
+  const auto is_others = [this](const SessionPointer &session) {
+    const bool others = !session->is_of(&inbox_);
+    if (others) session->notify();
+    return others;
+  };
+  sessions_.erase(std::remove_if(sessions_.begin(), sessions_.end(), is_others), sessions_.end());
+}
+
+void Scheduler::step(Window *now, Window *before) {
+  visit();
+  if (!inbox_.loss()) decode(now, before);
+  drop_cancelled();
+  if (inbox_.loss()) {
+    give_up_device();
+    now->clear();
+    before->clear();
+  }
+  end_failed();
+}
+
+void Scheduler::visit() {
+  for (const SessionPointer &session : sessions_) {
+    try {
+      session->begin_step(inbox_.loss());
+      if (session->is_live()) live_.insert(session);
+    } catch (...) {
+      failed_.add_current(session);
+    }
+  }
+  for_each_apart(sessions_, [](Session &session) { session.fill(); });
+}
+
+void Scheduler::decode(Window *now, Window *before) {
+  extract();
+  extract_fused();
+  now->gather(sessions_);
+  now->score();
+  if (model_.overlaps()) combine(now, before);
+  (model_.overlaps() ? now : before)->advance();
+  await(now, before);
+  if (!model_.overlaps()) combine(now, before);
+  if (inbox_.loss()) return;  // results of a lost device are not to be trusted
+  before->collect();
+  before->for_each_session([this](const SessionPointer &session) {
+    if (!session->is_live()) live_.erase(session);
+  });
+  before->clear();
+}
+
+void Scheduler::extract() {
+  jobs_.clear();
+  for (const SessionPointer &session : sessions_) {
+    if (session->fusion() != nullptr) continue;
+    try {
+      asr_extract_job job;
+      if (!session->next_extract(0, &job)) continue;
+      jobs_.push_back(job);
+      extracting_.push_back(session);
+    } catch (...) {
+      failed_.add_current(session);
+    }
+  }
+  if (jobs_.empty()) return;
+  const auto extract = [&](const asr_extract_job *jobs, size_t n) {
+    return model_.api()->extract(model_.device().get(), model_.features(), jobs, n);
+  };
+  const asr_status status = extract(jobs_.data(), jobs_.size());
+  const bool apart = jobs_.size() > 1 && may_be_one_session(status);
+  for (size_t i = 0; i < extracting_.size(); ++i) {
+    try {
+      model_.device().check(apart ? extract(&jobs_[i], 1) : status);
+    } catch (...) {
+      failed_.add_current(extracting_[i]);
+    }
+  }
+  for_each_apart(extracting_, [](Session &session) { session.extracted(0); });
+  extracting_.clear();
+}
+
+// Sessions that fuse models have cepstra of each model's front end.
+void Scheduler::extract_fused() {
+  for (const SessionPointer &session : sessions_) {
+    const FusedModels *const fusion = session->fusion();
+    if (fusion == nullptr) continue;
+    try {
+      for (size_t i = 0; i < fusion->n_front_ends(); ++i) {
+        asr_extract_job job;
+        if (!session->next_extract(i, &job)) continue;
+        model_.device().check(model_.api()->extract(model_.device().get(), fusion->features(i), &job, 1));
+        session->extracted(i);
+      }
+    } catch (...) {
+      failed_.add_current(session);
+    }
+  }
+}
+
+// A device whose advances overlap searches this window next, so scores that the host fuses are awaited here.
+void Scheduler::combine(Window *now, Window *before) {
+  if (!now->is_fused_here() || inbox_.loss()) return;
+  if (model_.overlaps()) {
+    await(now, before);
+    if (inbox_.loss()) return;
+    try {
+      model_.device().check(model_.api()->wait(model_.device().get(), 0));
+    } catch (...) {
+      now->fail_all(current_error());
+    }
+  }
+  now->combine(&team_);
+}
+
+// Waits until the advance of window `before` is done. A failure in it, or in the scoring of `now`, belongs to the channels that
+// report one, else to both windows.
+void Scheduler::await(Window *now, Window *before) {
+  std::optional<Error> failure;
+  try {
+    model_.wait(model_.overlaps() && now->is_searched() ? 1 : 0);
+  } catch (...) {
+    failure = current_error();
+  }
+  const bool is_told = before->take_outcomes();
+  if (!failure || (is_told && failure->code() != ASR_DEVICE_LOST)) return;
+  now->fail_all(*failure);
+  before->fail_all(*failure);
+}
+
+// Drops cancelled utterances; the device is done with the last windows of these sessions.
+void Scheduler::drop_cancelled() {
+  for (const SessionPointer &session : sessions_) {
+    if (session->phase() != Phase::kDropping || inbox_.loss()) continue;
+    try {
+      session->drop();
+    } catch (...) {
+      failed_.add_current(session);
+    }
+    session->notify();
+  }
+}
+
+template <typename Action>
+void Scheduler::for_each_apart(const Sessions &sessions, Action action) {
+  failures_.assign(sessions.size(), std::nullopt);
+  const auto try_action = [&](size_t i) {
+    try {
+      action(*sessions[i]);
+    } catch (...) {
+      failures_[i] = current_error();
+    }
+  };
+  if (sessions.size() < kLeastForTeam) {
+    for (size_t i = 0; i < sessions.size(); ++i) try_action(i);
+  } else {
+    team_.run(sessions.size(), std::ref(try_action));  // std::ref, since a std::function that holds a copy would need memory
+  }
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    if (failures_[i]) failed_.add(sessions[i], *failures_[i]);
+  }
+}
+
+// After a loss: fails all sessions of the device that have not failed yet.
+void Scheduler::give_up_device() {
+  const Error reason = *inbox_.loss();
+  for (const SessionPointer &session : live_) failed_.add(session, reason);
+  if (given_up_) return;
+  given_up_ = true;
+  try {
+    model_.wait(0);          // so that no running work reads the windows
+  } catch (const Error &) {  // the loss is known
+  }
+  if (take_over_) spare_ = take_over_(reason);
+  inbox_.set_can_fall_back(spare_ != nullptr);
+}
+
+void Scheduler::end_failed() noexcept {
+  while (const SessionPointer session = failed_.pop()) {
+    live_.erase(session);
+    if (spare_ != nullptr && session->failure().code() == ASR_DEVICE_LOST) {
+      session->move_to(&spare_->inbox(), spare_->model_);
+    } else {
+      session->end_with_failure();
+    }
+  }
+}
+
+}  // namespace asr

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Intake is the queue of a stream's unprocessed input: callers put samples or rows in, the engine's thread takes them out. Its
+// lock also guards the requests that callers make at a position of the input.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "core/audio/comfort_noise.h"
+#include "core/audio/resampler.h"
+#include "core/audio/sample_ring.h"
+#include "core/base/error.h"
+#include "core/stream/stream_options.h"
+#include "core/stream/timeline.h"
+
+namespace asr {
+
+class Intake {
+ public:
+  // Audio is kept at the model's rate, rows unchanged. row_length: values per row, 1 for audio. limit: feed blocks while more
+  // values are kept; 0 = never. most_values: no more are taken; feeding more throws ASR_INVALID_STATE, and the input has
+  // ended. notify(): called when at least min_values more can be taken, or at the end.
+  Intake(const StreamOptions &options, size_t row_length, size_t limit, uint64_t most_values, size_t min_values,
+         Timeline timeline, std::function<void()> notify);
+
+  // The requests, locked as long as this exists.
+  class Requests {
+   public:
+    Requests(std::mutex *mutex, Timeline *timeline) : lock_(*mutex), timeline_(timeline) {}
+    Timeline *operator->() const { return timeline_; }
+
+   private:
+    std::unique_lock<std::mutex> lock_;
+    Timeline *const timeline_;
+  };
+  Requests requests() { return {&mutex_, &timeline_}; }
+  Requests requests(const char *call);  // for a call that throws if feeding would
+
+  // The callers' side, any thread.
+  enum class WhenFull {
+    kWait,    // until there is room
+    kTake,    // anyway: a callback must not wait for the thread that it may hold up
+    kRefuse,  // throws ASR_BUSY, with nothing taken; also while another thread is feeding
+  };
+  void feed(const void *samples, size_t n, WhenFull when_full);
+  void mark();  // separates the values fed so far from later ones
+  void finish();
+
+  // The engine's side. Values beyond a mark cannot be taken before the mark is passed.
+  size_t take(float *values, size_t n);  // at most n; none below min_values while more may come
+  bool ended() const;                    // finished, and everything was taken
+  bool at_mark() const;                  // everything before the next mark was taken
+  void pass_mark();
+  bool ends_at_mark() const;                 // finished, with nothing fed since the last mark
+  uint64_t n_values() const;                 // values fed so far, as kept
+  void close(const Error &reason) noexcept;  // feeding throws `reason` from now on, also if blocked
+
+ private:
+  void check_finite(const void *samples, size_t n, size_t unit, const char *call);
+  void check_scale(const float *values, size_t n, const char *call);
+  void append(const void *samples, size_t n, std::vector<float> *values);
+  bool push(const std::vector<float> &values, bool may_wait, const char *call);
+  bool is_over_limit() const { return limit_ > 0 && ring_.size() > limit_; }  // requires mutex_
+  void check_open(const char *call) const;                                    // requires mutex_
+  [[noreturn]] void fail_full(const char *call) const;
+
+  const StreamOptions &options_;
+  const size_t row_length_, limit_;
+  const uint64_t most_values_;
+  const size_t min_values_;
+  const std::function<void()> notify_;
+
+  std::mutex feeding_;  // held by the feeding caller, also while it blocks
+  Resampler resampler_;
+  ComfortNoise noise_;
+  std::vector<float> mono_;
+  bool warned_of_scale_ = false;
+
+  mutable std::mutex mutex_;  // guards the members below
+  std::condition_variable room_;
+  SampleRing ring_;
+  Timeline timeline_;
+  uint64_t n_taken_ = 0;
+  bool ends_at_mark_ = false;
+  bool finished_ = false, is_full_ = false;  // full: finished because it has most_values_
+  std::optional<Error> closed_;
+};
+
+}  // namespace asr

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/stream/stream.h"
+
+#include <algorithm>
+#include <new>
+
+namespace asr {
+
+namespace {
+
+constexpr size_t kMinFrames = 8;  // fewer are not worth a step, unless the audio has ended
+
+// Created when the library is loaded, so that stopping a stream needs no memory; never freed, as threads may outlive exit.
+const Error *const g_reset = new Error(ASR_CANCELLED, "the stream was reset by asr_reset; what was not finished is dropped");
+const Error *const g_closed = new Error(ASR_INVALID_STATE, "the stream was closed");
+const Error *const g_cancelled = new Error(ASR_CANCELLED, "the stream was cancelled by asr_cancel");
+
+size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
+  if (options.max_backlog_ms == 0) return 0;
+  const double frames = std::max<double>(kMinFrames, options.max_backlog_ms / (1000 * model.frame_shift_s()));
+  return static_cast<size_t>(frames) * options.values_per_frame(model);
+}
+
+// The input of a stream with endpoints has no end.
+uint64_t most_values(const StreamOptions &options, const LoadedModel &model) {
+  if (options.endpoint) return UINT64_MAX;
+  const uint64_t n_frames = static_cast<uint64_t>(options.max_utterance_s / model.frame_shift_s());
+  return n_frames * options.values_per_frame(model);
+}
+
+bool keeps_state(const StreamOptions &options, const FrontEnd &front_end) {
+  if (!options.is_audio() || (options.fusion && !options.fusion->has_own_rows_only())) return false;
+  return options.cmn_of(front_end) == CmnKind::kLive && front_end.cmn_lookahead_frames > 0;
+}
+
+}  // namespace
+
+Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel &model, std::shared_ptr<EventQueue> events,
+               std::function<void()> notify)
+    : options_(options),
+      is_batch_(options.is_batch(model.bundle().front_end)),
+      frame_values_(options.values_per_frame(model)),
+      value_s_(model.frame_shift_s() / static_cast<double>(frame_values_)),
+      events_(std::move(events)),
+      notify_(std::move(notify)),
+      first_graph_(std::move(graph)),
+      ready_(new_event(ASR_EVENT_READY)),
+      intake_(options_, options.is_audio() ? 1 : frame_values_, backlog_limit(options, model), most_values(options, model),
+              kMinFrames * frame_values_, Timeline(frame_values_, first_graph_, !options.endpoint), notify_),
+      carried_(model.bundle().front_end, keeps_state(options, model.bundle().front_end)) {}
+
+void Stream::start() { post(std::move(ready_)); }
+
+void Stream::replace(Stream *before) noexcept {
+  generation_ = events_->begin_again();
+  before->stop(*g_reset);
+}
+
+// A call without enough memory may have taken a part of its input, so the stream cannot go on.
+void Stream::starve() noexcept {
+  starved_ = true;
+  intake_.close(out_of_memory());
+  notify_();
+}
+
+void Stream::feed(const void *samples, size_t n) {
+  if (n > 0) carried_.note_fed();
+  try {
+    intake_.feed(samples, n, in_callback() ? Intake::WhenFull::kTake : Intake::WhenFull::kWait);
+  } catch (const std::bad_alloc &) {
+    starve();
+    throw;
+  }
+}
+
+void Stream::try_feed(const void *samples, size_t n) {
+  if (n > 0) carried_.note_fed();
+  try {
+    intake_.feed(samples, n, Intake::WhenFull::kRefuse);
+  } catch (const std::bad_alloc &) {
+    starve();
+    throw;
+  }
+}
+
+void Stream::require_endpoints(const char *call) const {
+  if (options_.endpoint) return;
+  fail(ASR_INVALID_STATE, "%s: the stream is one utterance; set asr_stream_config.endpoint for several", call);
+}
+
+void Stream::end_utterance() {
+  require_endpoints("asr_end_utterance");
+  carried_.note_fed();
+  try {
+    intake_.mark();
+  } catch (const std::bad_alloc &) {
+    starve();
+    throw;
+  }
+}
+
+void Stream::cancel_utterance() {
+  require_endpoints("asr_cancel_utterance");
+  intake_.requests("asr_cancel_utterance")->cancel();
+  notify_();
+}
+
+void Stream::set_graph(GraphName graph) {
+  if (!options_.endpoint && carried_.is_fed()) {
+    fail(ASR_INVALID_STATE,
+         "asr_set_graph: the stream is one utterance and was fed already; call it before asr_feed or after asr_reset, or set "
+         "asr_stream_config.endpoint");
+  }
+  intake_.requests("asr_set_graph")->choose_graph(std::move(graph));
+}
+
+void Stream::require_lattices() const {
+  if (options_.lattice_beam > 0) return;
+  fail(ASR_INVALID_STATE, "asr_boost: the stream makes no lattices; set asr_stream_config.lattice_beam, such as to 8");
+}
+
+void Stream::boost(const std::string &phrases, float bonus) {
+  require_lattices();
+  Boost boost{boosted_phrases(phrases), static_cast<double>(bonus)};
+  intake_.requests("asr_boost")->boost(std::move(boost), phrases.size());
+}
+
+void Stream::forget_boosts() {
+  require_lattices();
+  intake_.requests("asr_boost")->forget_boosts();
+}
+
+void Stream::finish() {
+  carried_.note_fed();
+  try {
+    intake_.finish();
+  } catch (const std::bad_alloc &) {
+    starve();
+    throw;
+  }
+}
+
+// The first reason wins if two threads stop the stream.
+void Stream::stop(const Error &reason) noexcept {
+  stopped_ = true;
+  intake_.close(reason);
+  notify_();
+}
+
+void Stream::cancel() noexcept {
+  cancelled_ = true;
+  stop(*g_cancelled);
+}
+
+void Stream::close(EventQueue::Keepsake *kept) noexcept {
+  events_->close(kept);
+  stop(*g_closed);
+}
+
+void Stream::check_not_stopped() const {
+  if (starved_) throw Error(out_of_memory());
+  if (stopped_) throw Error(*g_cancelled);
+}
+
+Error Stream::reason_of(const Error &failure) const {
+  return failure.code() == ASR_CANCELLED && cancelled_ ? *g_cancelled : failure;
+}
+
+}  // namespace asr
