@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # How SENONE_DEMO builds: only what ./dev demo runs, in the shortest time. Most of the time is spent on headers, so the files of a
-# part are compiled together. The test demo_build tells when such files have the same private names, or when a file that is left
-# out is needed. Included before the first target.
+# part are compiled together. `tests/install/demo.sh SOURCE BUILD --build ""` tells when such files have the same private names,
+# or when a file that is left out is needed; it is run by hand, since it takes minutes. Included before the first target.
 set(CMAKE_UNITY_BUILD ON)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 
