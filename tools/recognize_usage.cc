@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 
@@ -129,6 +130,21 @@ void check_outputs(const Options &options) {
   }
 }
 
+// Appends the archives that the lines `key file:offset[rows]` of a script name.
+void add_files_of_script(const std::string &path, std::vector<std::string> *files) {
+  std::ifstream script(path);
+  for (std::string line; std::getline(script, line);) {
+    const size_t blank = line.find_first_of(" \t");
+    if (blank == std::string::npos) continue;
+    std::string file = line.substr(line.find_first_not_of(" \t", blank));
+    file.resize(std::min(file.find('['), file.size()));
+    const size_t colon = file.rfind(':');
+    if (colon != std::string::npos && file.find_first_not_of("0123456789\r", colon + 1) == std::string::npos)
+      file.resize(colon);
+    if (files->empty() || files->back() != file) files->push_back(file);
+  }
+}
+
 // Returns the files that a run reads: recordings, lists and archives, and those of the bundle.
 std::vector<std::string> files_read(const Options &options, const UtteranceSource &source) {
   const auto without_kind = [](const std::string &name) {  // of "ark:FILE" and "scp:FILE"
@@ -136,14 +152,34 @@ std::vector<std::string> files_read(const Options &options, const UtteranceSourc
   };
   std::vector<std::string> files;
   for (const Utterance &recording : source.recordings()) files.push_back(recording.path);
-  for (const std::string &name :
-       {options.list, options.features, options.cmvn, options.loglikes, options.utt2spk, options.boost}) {
+  for (const std::string &name : {options.list, options.features, options.cmvn, options.loglikes, options.utt2spk,
+                                  options.boost, options.transforms, options.mean_transforms, options.warps}) {
     if (!name.empty()) files.push_back(without_kind(name));
   }
-  const Bundle bundle = read_bundle_index(options.model);
-  files.push_back(bundle.file("senone.json"));
-  for (const auto &[name, file] : bundle.files) files.push_back(bundle.file(name));
+  for (const std::string &name :
+       {options.features, options.cmvn, options.loglikes, options.transforms, options.mean_transforms}) {
+    if (name.rfind("scp:", 0) == 0) add_files_of_script(name.substr(4), &files);
+  }
+  const auto add_bundle = [&files](const std::string &path) {
+    const Bundle bundle = read_bundle_index(path);
+    files.push_back(bundle.file("senone.json"));
+    for (const auto &[name, file] : bundle.files) files.push_back(bundle.file(name));
+  };
+  add_bundle(options.model);
+  for (const std::string &fused : options.fuse) {
+    const bool has_weight = !std::filesystem::exists(fused);
+    add_bundle(has_weight ? fused.substr(0, fused.rfind(':')) : fused);
+  }
   return files;
+}
+
+// Returns the input that an option --save-X brings up to date.
+std::string update_of(const std::string &option, const Options &options) {
+  const std::string &input = option == "--save-warps"             ? options.warps
+                             : option == "--save-transforms"      ? options.transforms
+                             : option == "--save-mean-transforms" ? options.mean_transforms
+                                                                  : std::string();
+  return input.rfind("ark:", 0) == 0 ? input.substr(4) : input;
 }
 
 // Refuses to write a result over a file that the run reads.
@@ -160,6 +196,7 @@ void check_nothing_is_replaced(const Options &options, const UtteranceSource &so
     if (read.empty()) read = files_read(options, source);
     for (const std::string &path : read) {
       if (!fs::equivalent(output, path, unknown)) continue;
+      if (path == update_of(option, options)) continue;  // what was learned replaces what it began with
       throw UsageError(format("recognize: %s %s would replace %s, which this run reads; name another file", option,
                               output.c_str(), path.c_str()));
     }

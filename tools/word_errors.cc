@@ -54,16 +54,20 @@ bool is_time(const std::string &field) {
 // Refuses NIST's CTM, lines "utterance channel begin duration word", and STM, "file channel speaker begin end <label> words".
 // As transcripts their numbers would count as words.
 void check_no_times(const std::vector<std::string> &lines, const std::string &path) {
-  const auto all_have_times = [&](size_t at, size_t n_least) {
+  const auto is_comment = [](const std::string &line) { return line.compare(0, 2, ";;") == 0; };
+  const auto all_have_times = [&](size_t at, size_t n_least, size_t n_most) {
     return std::all_of(lines.begin(), lines.end(), [&](const std::string &line) {
       std::istringstream stream(line);
       const std::vector<std::string> fields{std::istream_iterator<std::string>(stream), {}};
-      return line.compare(0, 2, ";;") == 0 || (fields.size() >= n_least && is_time(fields[at]) && is_time(fields[at + 1]));
+      return is_comment(line) ||
+             (fields.size() >= n_least && fields.size() <= n_most && is_time(fields[at]) && is_time(fields[at + 1]));
     });
   };
-  if (lines.empty()) return;
-  const bool is_ctm = all_have_times(2, 5);
-  if (!is_ctm && !all_have_times(3, 5)) return;
+  const auto has_id = [](const std::string &line) { return id_in_parentheses(line) != std::string::npos; };
+  if (std::all_of(lines.begin(), lines.end(), is_comment) || std::all_of(lines.begin(), lines.end(), has_id)) return;
+  // A CTM has a channel, a number or a letter, where transcripts have a word.
+  const bool is_ctm = all_have_times(2, 5, 6);
+  if (!is_ctm && !all_have_times(3, 5, SIZE_MAX)) return;
   fail(ASR_BAD_FILE, "%s: is %s, whose lines have times; give lines \"words (utt-id)\" or \"utt-id words\"%s", path.c_str(),
        is_ctm ? "a CTM" : "an STM", is_ctm ? ", as of `senone recognize --hyp`, or --nce for its confidences" : "");
 }

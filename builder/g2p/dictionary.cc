@@ -76,16 +76,17 @@ void for_each_line(const std::string &text,
 void read_dictionary_lines(const std::string &text, const std::string &source,
                            const std::function<void(const DictionaryLine &line)> &use,
                            const std::function<bool(const std::string &name)> &is_phone) {
-  bool all_have_numbers = true, all_are_categories = true;
+  bool all_have_numbers = true, all_are_categories = true, has_first_category = false;
   for_each_line(text, [&](size_t, const std::vector<std::string> &fields) {
     all_are_categories =
         all_are_categories && is_category(fields[0]) && has_output(fields, is_phone) && fields[1] != "[" + fields[0] + "]";
+    has_first_category = has_first_category || fields[0] == "0";
     const size_t at = has_output(fields, is_phone) ? 2 : 1;
     all_have_numbers = all_have_numbers && fields.size() > at + 1 && number_of(fields[at]);
   });
   bool is_first = true;
   for_each_line(text, [&](size_t number, const std::vector<std::string> &fields) {
-    if (std::exchange(is_first, false) && all_are_categories) {
+    if (std::exchange(is_first, false) && all_are_categories && has_first_category) {
       fail(
           ASR_BAD_FILE,
           "%s: has a number and an output in every line, as Julius's dictionaries of grammars, whose numbers are categories of "

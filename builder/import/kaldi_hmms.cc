@@ -17,6 +17,8 @@
 namespace asr::kaldi {
 namespace {
 
+constexpr uint64_t kMostTreeSteps = 128 * kMostContexts;  // questions of a tree about a model's phones: half a minute
+
 // A Kaldi phone as a base phone and a position in the word.
 struct PlacedPhone {
   uint32_t base = kNoPhone;
@@ -72,6 +74,7 @@ class HmmSetMaker {
 
  private:
   const TransitionModel &model_;
+  uint64_t n_tree_steps_ = 0;
   const char *source_;
   const WordBoundaries *boundaries_;
   std::map<uint32_t, std::string> names_;  // key: Kaldi's phone number
@@ -253,14 +256,26 @@ class HmmSetMaker {
       return;
     }
     check_triphones(*tree);
+    if (placed_.size() * set_.n_neighbour_forms() > kMostContexts) refuse_contexts();
     const StateIndex index_of = index_states();
     for (const auto &[phone, placed] : placed_) {
-      set_.phone_contexts.push_back(contexts_of(*tree, index_of, phone, placed));
-      if (set_.n_contexts() > kMostContexts) {
-        fail(ASR_UNSUPPORTED, "%s: its phones have more than %llu contexts; leave out --tree and give senone graph --hclg",
-             source_, static_cast<unsigned long long>(kMostContexts));
+      add_contexts_of(*tree, index_of, phone, placed);
+      if (placed.position != kAnyPosition) continue;
+      // A phone without positions may stand anywhere in a word, where its neighbours are other forms than between words.
+      for (uint8_t position = 0; position < 4; ++position) {
+        if (phone_in_.count({placed.base, position}) == 0) add_contexts_of(*tree, index_of, phone, {placed.base, position});
       }
     }
+  }
+
+  void add_contexts_of(const Tree &tree, const StateIndex &index_of, uint32_t phone, const PlacedPhone &placed) {
+    set_.phone_contexts.push_back(contexts_of(tree, index_of, phone, placed));
+    if (set_.n_contexts() > kMostContexts) refuse_contexts();
+  }
+
+  [[noreturn]] void refuse_contexts() const {
+    fail(ASR_UNSUPPORTED, "%s: its phones have more than %llu contexts; leave out --tree and give senone graph --hclg", source_,
+         static_cast<unsigned long long>(kMostContexts));
   }
 
   // Returns the phone that a base phone is in a position; if it has none, the one outside of words, or alone, or any.
@@ -293,7 +308,12 @@ class HmmSetMaker {
     const bool begins = !is_one_of(WordPosition::kInternal, WordPosition::kEnd);
     const bool ends = !is_one_of(WordPosition::kInternal, WordPosition::kBegin);
     const std::vector<uint32_t> lefts = neighbours_on(true, begins), rights = neighbours_on(false, ends);
-    const std::vector<uint32_t> left_class = tree.classes(phone, 0, lefts), right_class = tree.classes(phone, 2, rights);
+    const std::vector<uint32_t> left_class = tree.classes(phone, 0, lefts, &n_tree_steps_),
+                                right_class = tree.classes(phone, 2, rights, &n_tree_steps_);
+    if (n_tree_steps_ > kMostTreeSteps) {
+      fail(ASR_UNSUPPORTED,
+           "%s: its tree asks too many questions about its phones; leave out --tree and give senone graph --hclg", source_);
+    }
     const auto members = [](const std::vector<uint32_t> &classes, const std::vector<uint32_t> &neighbours) {
       std::vector<uint32_t> member(1 + *std::max_element(classes.begin(), classes.end()));
       for (size_t i = 0; i < classes.size(); ++i) member[classes[i]] = neighbours[i];

@@ -77,12 +77,14 @@ int32_t Tree::pdf(const std::vector<uint32_t> &window, int32_t pdf_class) const 
   }
 }
 
-std::vector<uint32_t> Tree::classes(uint32_t central_phone, uint32_t index, const std::vector<uint32_t> &phones) const {
+std::vector<uint32_t> Tree::classes(uint32_t central_phone, uint32_t index, const std::vector<uint32_t> &phones,
+                                    uint64_t *n_steps) const {
   std::vector<uint32_t> class_of(phones.size(), 0);
   std::vector<uint32_t> todo = {0};
   while (!todo.empty()) {
     const Node &node = nodes_[todo.back()];
     todo.pop_back();
+    ++*n_steps;
     if (node.key == static_cast<int32_t>(central_)) {
       const size_t child = child_of(node, static_cast<int32_t>(central_phone));
       if (child < node.children.size()) todo.push_back(node.children[child]);
@@ -90,6 +92,7 @@ std::vector<uint32_t> Tree::classes(uint32_t central_phone, uint32_t index, cons
     }
     todo.insert(todo.end(), node.children.begin(), node.children.end());
     if (node.children.empty() || node.key != static_cast<int32_t>(index)) continue;
+    *n_steps += phones.size();
     std::map<std::pair<uint32_t, size_t>, uint32_t> refined;  // key: class so far, child
     for (size_t i = 0; i < phones.size(); ++i) {
       const size_t child = std::min(child_of(node, static_cast<int32_t>(phones[i])), node.children.size());

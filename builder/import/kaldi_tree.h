@@ -22,7 +22,9 @@ class Tree {
 
   // Returns a number for each phone as window[index]. Those of two phones are equal if the tree never tells them apart there
   // for this central phone.
-  std::vector<uint32_t> classes(uint32_t central_phone, uint32_t index, const std::vector<uint32_t> &phones) const;
+  // Adds to *n_steps the questions, and the phones times the questions asked about them.
+  std::vector<uint32_t> classes(uint32_t central_phone, uint32_t index, const std::vector<uint32_t> &phones,
+                                uint64_t *n_steps) const;
 
  private:
   enum class Kind { kNone, kLeaf, kTable, kSplit };

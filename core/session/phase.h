@@ -33,7 +33,7 @@ constexpr uint32_t phase_bits(Phases... phases) {
 
 // The phases that may follow each phase. Whatever uses the device can fail, so only what has left it cannot.
 constexpr uint32_t kNextPhases[kNPhases] = {
-    /* kBackground */ phase_bits(Phase::kHearing, Phase::kFailed),
+    /* kBackground */ phase_bits(Phase::kHearing, Phase::kDropping, Phase::kFailed),
     /* kHearing    */ phase_bits(Phase::kChecking, Phase::kChoosing, Phase::kDraining, Phase::kDropping, Phase::kFailed),
     /* kChecking   */ phase_bits(Phase::kHearing, Phase::kClosing, Phase::kDropping, Phase::kFailed),
     /* kChoosing   */ phase_bits(Phase::kHearing, Phase::kRestarting, Phase::kDropping, Phase::kFailed),

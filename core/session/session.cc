@@ -50,7 +50,8 @@ void Session::begin_step(const std::optional<Error> &loss) {
   stream_.check_not_stopped();
   if (loss) throw Error(*loss);
   if (is_utterance_cancelled() || phase_.is(Phase::kRestarting)) {
-    if (utterance_) return phase_.to(Phase::kDropping);
+    // After the loss of a device an utterance may be heard that has not begun again.
+    if (utterance_ || (options_.endpoint && events_.is_heard())) return phase_.to(Phase::kDropping);
     begin_at(next_frame_);
   }
   if (!utterance_) {
@@ -83,7 +84,7 @@ void Session::begin_sound() {
 void Session::begin_utterance() {
   if (!graph_) graph_ = stream_.requests()->take_graph(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
   utterance_.emplace(*model_, graph_, options_, utterance_frame_);
-  if (speaker_) utterance_->keep_states();
+  if (speaker_ && options_.learns && options_.lattice_beam == 0) utterance_->keep_states();  // else they come from the lattice
   phase_.to(Phase::kHearing);
   if (speaker_) speaker_->begin_utterance(*model_);
   rows_->begin_utterance();
@@ -123,7 +124,10 @@ void Session::drop() {
   EventPointer final = new_event(ASR_EVENT_FINAL);
   final->alternatives.emplace_back();
   goes_on_ = true;
+  const uint64_t next_frame = next_frame_;
+  if (!utterance_) next_frame_ = std::max(next_frame, stream_.requests()->kept_frame());  // it comes again, from before
   post_result(std::move(final));
+  next_frame_ = next_frame;
   utterance_.reset();
   phase_.to(Phase::kBackground);
   begin_next();

@@ -581,6 +581,8 @@ TEST(RecognizeCommand, ResultsReplaceNothingThatTheRunReads) {
     EXPECT_EQ(bytes(file), before) << file;
   }
   std::filesystem::remove(link);
+  const std::string warps = text_file("kept.warps", "a 1.0\n");
+  EXPECT_EQ(recognize_command("--list " + list + " --warps " + warps + " --hyp " + warps).exit_code, 2);
 }
 
 TEST(RecognizeCommand, OptionsWithoutEffectOnTheseFiles) {

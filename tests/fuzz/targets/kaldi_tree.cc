@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return fuzz::run(data, size, {}, [](const std::string &bytes) {
     const kaldi::Tree tree(fuzz::file("tree", bytes));
     tree.pdf(std::vector<uint32_t>(tree.width(), 1), 0);
-    tree.classes(1, tree.width() - 1, {0, 1, 2});
+    uint64_t n_steps = 0;
+    tree.classes(1, tree.width() - 1, {0, 1, 2}, &n_steps);
   });
 }

@@ -23,7 +23,8 @@ std::set<Pair> legal_pairs() {
   leads({Phase::kHearing}, Phase::kChoosing);
   leads({Phase::kChecking}, Phase::kClosing);
   leads({Phase::kChoosing}, Phase::kRestarting);
-  leads({Phase::kHearing, Phase::kChecking, Phase::kChoosing, Phase::kClosing, Phase::kRestarting, Phase::kDraining},
+  leads({Phase::kBackground, Phase::kHearing, Phase::kChecking, Phase::kChoosing, Phase::kClosing, Phase::kRestarting,
+         Phase::kDraining},
         Phase::kDropping);
   leads({Phase::kHearing, Phase::kClosing}, Phase::kDraining);
   leads({Phase::kDraining}, Phase::kResult);

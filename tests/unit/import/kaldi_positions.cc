@@ -98,7 +98,9 @@ TEST(KaldiPositions, ClassesTellApartWhatTheTreeDoes) {
     std::vector<uint32_t> phones;
     for (uint32_t phone = 0; phone < kNames.size(); ++phone) phones.push_back(phone);
     for (uint32_t central = 1; central < kNames.size(); ++central) {
-      const std::vector<uint32_t> left = tree.classes(central, 0, phones), right = tree.classes(central, 2, phones);
+      uint64_t n_steps = 0;
+      const std::vector<uint32_t> left = tree.classes(central, 0, phones, &n_steps),
+                                  right = tree.classes(central, 2, phones, &n_steps);
       for (const uint32_t a : phones) {
         for (const uint32_t b : phones) {
           for (const uint32_t other : phones) {

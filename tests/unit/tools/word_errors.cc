@@ -179,6 +179,9 @@ TEST(Transcripts, LinesWithTimesAreRefused) {
   EXPECT_NE(refusal("u 1 spk 0.0 2.25 <o,f0> go on\n").find("hyp: is an STM"), std::string::npos);
   EXPECT_EQ(refusal("u 1 2 3 4 5\nv 3.5 times 4\n"), "");  // digits
   EXPECT_EQ(refusal("u 1 0.46 0.18 go\nv go on\n"), "");   // not every line
+  EXPECT_EQ(refusal("costs from 2.50 1.25 dollars (u)\n"), "");
+  EXPECT_EQ(refusal("u costs 2.50 1.25 dollars and no more\n"), "");
+  EXPECT_EQ(refusal(";; none\n"), "");
 }
 
 TEST(Transcripts, TwiceTheSameUtterance) {

@@ -29,6 +29,7 @@ class Batch:
         self._output = output
         self.progress = Progress(len(items), options.quiet)
         self._in_order = InOrder(output, items) if options.in_order else None
+        self._most_held = MOST_HELD
 
     def run(self) -> None:
         """Recognises everything. Raises Failure."""
@@ -36,7 +37,8 @@ class Batch:
             if item.fault:
                 self.progress.say(item.fault)
                 self._take(item, failed_record(item, item.fault), "no device")
-        self._items = [item for item in self._items if not item.fault]
+        n_all, self._items = len(self._items), [item for item in self._items if not item.fault]
+        self._most_held = MOST_HELD + n_all - len(self._items)  # faults are held from the beginning
         if not self._items:
             return
         if self._options.ray is None:
@@ -76,7 +78,7 @@ class Batch:
             self.progress.add(record, worker)
 
     def _may_go_on(self) -> bool:
-        return self._in_order is None or self._in_order.n_held < MOST_HELD
+        return self._in_order is None or self._in_order.n_held < self._most_held
 
 
 def _run(options: Options) -> int:

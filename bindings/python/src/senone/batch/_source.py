@@ -146,7 +146,7 @@ def _fields(line: str, is_scp: bool) -> tuple[str, str]:
         fields = [line, ""]
     else:
         fields = line.split()
-    if _is_segment(line.split()) and not os.path.exists(line):
+    if _is_segment(fields):
         raise _BadLine("is a line of Kaldi's segments; parts of recordings are not read; cut them out into files")
     if len(fields) > 2 or not fields[0]:
         raise _BadLine("is not `path [id]`; put a path with blanks in double quotes, or a tab behind it")
