@@ -59,7 +59,8 @@ typedef enum asr_backend_capability {
   /* Two advances may run at a time, so that one is searched while the next is prepared: `advance` waits for the last but one,
    * and for the last only if they share a channel. `lattices` may then run on any thread, beside other slots and for different
    * channels at once: pieces at any time, and whole lattices that the last job wanted, of channels in no running advance.
-   * Neither it nor best_paths waits for an advance in these cases. */
+   * Neither it nor best_paths waits for an advance in these cases, nor does best_paths with ASR_WANTS_PIECE, which may come while
+   * an advance of the channel runs: it gives what had settled in finished advances. */
   ASR_BACKEND_OVERLAPS = 16,
   ASR_BACKEND_PLP = 32,         /* asr_features_view.lpc_order */
   ASR_BACKEND_SELECTION = 64,   /* asr_backend_options.n_best_gaussians */
@@ -289,9 +290,10 @@ typedef struct asr_backend_api {
    * cost. Among equal ones the lower state number wins. After a failure the core asks each channel alone; a channel that was
    * left half changed has to fail ever after.
    *
-   * With ASR_WANTS_PIECE alone, which comes between advances, `arcs` are some first arcs that every later path begins with, and
-   * no other member is set. The channel then forgets these arcs: later paths list only those after them, although total_cost is
-   * of the whole path. The back end chooses how many they are, but a channel must not keep an hour of them. */
+   * With ASR_WANTS_PIECE alone, which comes between advances (but see ASR_BACKEND_OVERLAPS), `arcs` are some first arcs that
+   * every later path begins with, and no other member is set. The channel then forgets these arcs: later paths list only those
+   * after them, although total_cost is of the whole path. The back end chooses how many they are, but a channel must not keep
+   * an hour of them. */
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                            asr_path *paths);
 
