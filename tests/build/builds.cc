@@ -201,7 +201,7 @@ TEST(Builds, BadGrammarsAreRefusedWithTheirPlace) {
   expect(jsgf("public <a> = low (<NULL> {again})*;"), ASR_UNSUPPORTED,
          "line 3, column 26: with {again} a word has more than 64 tags; use fewer, and none in a repetition without words");
   config.rule = "nowhere";
-  expect(jsgf("public <a> = low;"), ASR_BAD_FILE, "the rule <nowhere> is not defined; define it or correct its name");
+  expect(jsgf("public <a> = low;"), ASR_BAD_FILE, "the rule <nowhere> is not defined; its public rules are <a>");
   EXPECT_EQ(refusal(asr_build_phrases, builder.get(), "# nothing\n", ASR_BAD_FILE),
             "grammar: no phrases in it; put one on each line");
   EXPECT_EQ(refusal(asr_build_words, builder.get(), "low\nlow mid\n", ASR_BAD_FILE),
