@@ -23,8 +23,8 @@ bool is_directory(const std::string &path) {
   return std::filesystem::is_directory(path, error);
 }
 
-// Returns the number after the text's last ':', and cuts both off; 1 if there is none. A directory of the whole name is a
-// bundle without a weight.
+}  // namespace
+
 float take_weight(std::string *text) {
   const size_t colon = text->rfind(':');
   if (colon == std::string::npos || colon + 1 == text->size()) return 1;
@@ -44,8 +44,6 @@ float take_weight(std::string *text) {
   *text = bundle;
   return static_cast<float>(weight);
 }
-
-}  // namespace
 
 FusedModels::FusedModels(const RecognizeOptions &options) : models_{""}, weights_{options.fuse_own} {
   if (options.fuse_ms != 0 && options.fuse_rule != "follow" && options.fuse_rule != "select") {

@@ -10,6 +10,10 @@
 
 namespace asr::tool {
 
+// Returns the number after the text's last ':', and cuts both off; 1 if there is none. A directory of the whole name is a
+// bundle without a weight.
+float take_weight(std::string *text);
+
 class FusedModels {
  public:
   // Reads --fuse, --fuse-rule, --fuse-own and --fuse-ms.

@@ -3,16 +3,17 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
 
+#include "builder/import/kaldi_archive.h"
 #include "builder/text/text_file.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
 #include "core/base/printable.h"
 #include "core/lattice/boost.h"
 #include "core/model/bundle.h"
+#include "tools/fused_models.h"
 #include "tools/tool.h"
 
 namespace asr::tool {
@@ -130,21 +131,6 @@ void check_outputs(const Options &options) {
   }
 }
 
-// Appends the archives that the lines `key file:offset[rows]` of a script name.
-void add_files_of_script(const std::string &path, std::vector<std::string> *files) {
-  std::ifstream script(path);
-  for (std::string line; std::getline(script, line);) {
-    const size_t blank = line.find_first_of(" \t");
-    if (blank == std::string::npos) continue;
-    std::string file = line.substr(line.find_first_not_of(" \t", blank));
-    file.resize(std::min(file.find('['), file.size()));
-    const size_t colon = file.rfind(':');
-    if (colon != std::string::npos && file.find_first_not_of("0123456789\r", colon + 1) == std::string::npos)
-      file.resize(colon);
-    if (files->empty() || files->back() != file) files->push_back(file);
-  }
-}
-
 // Returns the files that a run reads: recordings, lists and archives, and those of the bundle.
 std::vector<std::string> files_read(const Options &options, const UtteranceSource &source) {
   const auto without_kind = [](const std::string &name) {  // of "ark:FILE" and "scp:FILE"
@@ -158,7 +144,9 @@ std::vector<std::string> files_read(const Options &options, const UtteranceSourc
   }
   for (const std::string &name :
        {options.features, options.cmvn, options.loglikes, options.transforms, options.mean_transforms}) {
-    if (name.rfind("scp:", 0) == 0) add_files_of_script(name.substr(4), &files);
+    if (name.rfind("scp:", 0) != 0) continue;
+    const std::vector<std::string> listed = kaldi::ArchiveReader(name).listed_files();
+    files.insert(files.end(), listed.begin(), listed.end());
   }
   const auto add_bundle = [&files](const std::string &path) {
     const Bundle bundle = read_bundle_index(path);
@@ -166,9 +154,9 @@ std::vector<std::string> files_read(const Options &options, const UtteranceSourc
     for (const auto &[name, file] : bundle.files) files.push_back(bundle.file(name));
   };
   add_bundle(options.model);
-  for (const std::string &fused : options.fuse) {
-    const bool has_weight = !std::filesystem::exists(fused);
-    add_bundle(has_weight ? fused.substr(0, fused.rfind(':')) : fused);
+  for (std::string fused : options.fuse) {
+    take_weight(&fused);
+    add_bundle(fused);
   }
   return files;
 }

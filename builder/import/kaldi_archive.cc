@@ -151,6 +151,20 @@ struct ArchiveReader::Source {
     return true;
   }
 
+  // Returns the place that a line of the list names; a path may have blanks.
+  static Place place_of(const std::vector<std::string_view> &words) {
+    if (words.size() == 1) fail(ASR_BAD_FILE, "is not a key and a place in an archive");
+    return parse_place({words[1].data(), static_cast<size_t>(words.back().data() + words.back().size() - words[1].data())});
+  }
+
+  // Returns the file of a place: as written or, if that is not there, its base name beside the list.
+  std::string file_of(const Place &place) const {
+    std::error_code error;  // ignored: opening the file reports the error
+    if (fs::exists(place.path, error)) return place.path;
+    const std::string beside = (fs::path(path).parent_path() / fs::path(place.path).filename()).string();
+    return fs::exists(beside, error) ? beside : place.path;
+  }
+
   template <typename T>
   bool next_of_list(std::string *key, Matrix<T> *matrix) {
     std::vector<std::string_view> words;
@@ -158,9 +172,7 @@ struct ArchiveReader::Source {
     if (has_ended || !list->next(words, "\n")) return false;
     *key = words[0];
     try {
-      if (words.size() == 1) fail(ASR_BAD_FILE, "is not a key and a place in an archive");
-      const auto n_bytes = static_cast<size_t>(words.back().data() + words.back().size() - words[1].data());
-      *matrix = read<T>(parse_place({words[1].data(), n_bytes}), *key);  // a path may have blanks
+      *matrix = read<T>(place_of(words), *key);
     } catch (const Error &error) {
       fail(error.code(), "%s: %s: %s", place().c_str(), key->c_str(), error.what());
     }
@@ -226,9 +238,7 @@ struct ArchiveReader::Source {
   // Returns a reader at the beginning of the object.
   ObjectReader find(const Place &place) {
     std::error_code error;  // ignored: opening the file reports the error
-    std::string found = place.path;
-    if (!fs::exists(found, error)) found = (fs::path(path).parent_path() / fs::path(place.path).filename()).string();
-    if (!fs::exists(found, error)) found = place.path;
+    const std::string found = file_of(place);
     if (found != mapped_path) {
       mapped_path.clear();
       read_offset.reset();
@@ -287,6 +297,20 @@ std::vector<std::pair<std::string, std::string>> ArchiveReader::listed_keys() co
     keys.emplace_back(words[0], format("%s:%zu", source_->path.c_str(), lines.line_number()));
   }
   return keys;
+}
+
+std::vector<std::string> ArchiveReader::listed_files() const {
+  std::vector<std::string> files;
+  if (source_->archive) return files;
+  TextLines lines(source_->text, source_->path);
+  for (std::vector<std::string_view> words; lines.next(words, "\n");) {
+    try {
+      std::string file = source_->file_of(Source::place_of(words));
+      if (files.empty() || files.back() != file) files.push_back(std::move(file));
+    } catch (const Error &) {  // next() reports the line
+    }
+  }
+  return files;
 }
 
 template <typename T>

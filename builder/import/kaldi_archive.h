@@ -36,6 +36,9 @@ class ArchiveReader {
   // Returns the keys of a list with their places, in its order; none for "ark:".
   std::vector<std::pair<std::string, std::string>> listed_keys() const;
 
+  // Returns the archives that a list names, one after the other; none for "ark:". Lines that name none are left out.
+  std::vector<std::string> listed_files() const;
+
  private:
   struct Source;
   std::unique_ptr<Source> source_;
