@@ -321,7 +321,7 @@ asr_status asr_speaker_get_warp(asr_speaker *speaker, float *warp) {
 asr_status asr_speaker_set_warp(asr_speaker *speaker, float warp) {
   return guard([&] {
     require(speaker, "asr_speaker_set_warp", "speaker");
-    check_range(warp, asr::kLeastWarp, asr::kMostWarp, "asr_speaker_set_warp: warp");
+    check_range(warp, asr::kMinWarp, asr::kMaxWarp, "asr_speaker_set_warp: warp");
     speaker->speaker->set_warp(warp);
   });
 }
@@ -485,10 +485,10 @@ asr_status asr_boost(asr_stream *stream, const char *text, size_t n_bytes, float
     require(stream, "asr_boost", "stream");
     if (text == nullptr) return stream->current()->forget_boosts();
     check_range<size_t>(n_bytes, 0, SIZE_MAX / 2, "asr_boost: n_bytes");
-    if (n_bytes > asr::kMostBoostBytes) {
-      asr::fail(ASR_UNSUPPORTED, "asr_boost: the text has %zu bytes; the most is %zu", n_bytes, asr::kMostBoostBytes);
+    if (n_bytes > asr::kMaxBoostBytes) {
+      asr::fail(ASR_UNSUPPORTED, "asr_boost: the text has %zu bytes; the most is %zu", n_bytes, asr::kMaxBoostBytes);
     }
-    check_range(static_cast<double>(bonus), -asr::kMostBoostBonus, asr::kMostBoostBonus, "asr_boost: bonus");
+    check_range(static_cast<double>(bonus), -asr::kMaxBoostBonus, asr::kMaxBoostBonus, "asr_boost: bonus");
     stream->current()->boost(std::string(text, n_bytes), bonus);
   });
 }

@@ -24,9 +24,9 @@ asr::AudioInput read_config(const asr_audio_config *config) {
   const asr_audio_config c = asr::api::resized(config, asr_audio_config_default, "asr_audio_config");
   const int format = asr::api::number(c.format);
   check_range<int>(format, ASR_AUDIO_FILE, ASR_AUDIO_ALAW, "asr_audio_config.format");
-  check_range(c.sample_rate_hz, asr::kLeastSampleRateHz, asr::kMostSampleRateHz, "asr_audio_config.sample_rate_hz");
-  check_range(c.n_channels, 1u, asr::kMostChannels, "asr_audio_config.n_channels");
-  check_range(c.channel, ASR_AUDIO_ALL, static_cast<int32_t>(asr::kMostChannels) - 1, "asr_audio_config.channel");
+  check_range(c.sample_rate_hz, asr::kMinSampleRateHz, asr::kMaxSampleRateHz, "asr_audio_config.sample_rate_hz");
+  check_range(c.n_channels, 1u, asr::kMaxChannels, "asr_audio_config.n_channels");
+  check_range(c.channel, ASR_AUDIO_ALL, static_cast<int32_t>(asr::kMaxChannels) - 1, "asr_audio_config.channel");
   asr::AudioInput input;
   using Header = asr::AudioInput::Header;
   input.header = format == ASR_AUDIO_FILE            ? Header::kRequired

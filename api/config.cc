@@ -17,7 +17,7 @@ constexpr double kPreRoll_s = 0.3;
 // 0 stands for the bundle's.
 std::optional<float> positive_or_unset(float value, const char *name) {
   if (value == 0) return std::nullopt;
-  check_range(value, std::numeric_limits<float>::min(), kMostBeam, name);
+  check_range(value, std::numeric_limits<float>::min(), kMaxBeam, name);
   return value;
 }
 
@@ -51,8 +51,8 @@ SampleType sample_type(int input) {
 
 SampleFormat sample_format(const asr_stream_config &c) {
   if (c.sample_rate_hz != 0)
-    check_range(c.sample_rate_hz, kLeastSampleRateHz, kMostSampleRateHz, "asr_stream_config.sample_rate_hz");
-  check_range(c.n_channels, 1u, kMostChannels, "asr_stream_config.n_channels");
+    check_range(c.sample_rate_hz, kMinSampleRateHz, kMaxSampleRateHz, "asr_stream_config.sample_rate_hz");
+  check_range(c.n_channels, 1u, kMaxChannels, "asr_stream_config.n_channels");
   check_range(c.channel, -1, static_cast<int32_t>(c.n_channels) - 1, "asr_stream_config.channel");
   SampleFormat format;
   format.type = sample_type(number(c.input));
@@ -70,7 +70,7 @@ std::optional<EndpointTimes> endpoint_times(const asr_stream_config &c) {
   if (!times) return times;
   const auto set = [](uint32_t ms, const char *name, double *seconds) {
     if (ms == 0) return;
-    check_range(ms, kLeastEndpointMs, kMostEndpointMs, name);
+    check_range(ms, kMinEndpointMs, kMaxEndpointMs, name);
     *seconds = ms / 1000.0;
   };
   set(c.silence_at_end_ms, "asr_stream_config.silence_at_end_ms", &times->at_end_s);
@@ -82,7 +82,7 @@ std::optional<EndpointTimes> endpoint_times(const asr_stream_config &c) {
 
 std::optional<double> pre_roll_s(const asr_stream_config &c, bool is_audio) {
   check_range<int>(number(c.vad), ASR_VAD_DEFAULT, ASR_VAD_ON, "asr_stream_config.vad");
-  if (c.pre_roll_ms != 0) check_range(c.pre_roll_ms, kLeastPreRollMs, kMostPreRollMs, "asr_stream_config.pre_roll_ms");
+  if (c.pre_roll_ms != 0) check_range(c.pre_roll_ms, kMinPreRollMs, kMaxPreRollMs, "asr_stream_config.pre_roll_ms");
   if (c.vad == ASR_VAD_ON && c.endpoint == ASR_ENDPOINT_OFF) {
     fail(ASR_INVALID_ARGUMENT, "asr_stream_config.vad is ASR_VAD_ON; it needs an endpoint, such as ASR_ENDPOINT_COMMAND");
   }
@@ -126,12 +126,12 @@ FusionRule fusion_rule(int rule) {
 }
 
 float model_weight(float weight, uint32_t model) {
-  if (weight != 0) check_range(weight, kLeastModelWeight, kMostModelWeight, format("asr_fusion.weights[%u]", model).c_str());
+  if (weight != 0) check_range(weight, kMinModelWeight, kMaxModelWeight, format("asr_fusion.weights[%u]", model).c_str());
   return weight;
 }
 
 void read_models(const asr_fusion &c, FusionRequest *request) {
-  check_range(c.n_models, 1u, static_cast<uint32_t>(kMostModels), "asr_fusion.n_models");
+  check_range(c.n_models, 1u, static_cast<uint32_t>(kMaxModels), "asr_fusion.n_models");
   if (c.models == nullptr) fail(ASR_INVALID_ARGUMENT, "asr_fusion.models is NULL; it names %u models", c.n_models);
   float sum = 0;
   for (uint32_t i = 0; i < c.n_models; ++i) {
@@ -155,7 +155,7 @@ FusionRequest fusion_request(const asr_stream_config &config) {
   request.settings.rule = fusion_rule(number(c.rule));
   const auto set = [](uint32_t ms, const char *name, double *seconds) {
     if (ms == 0) return;
-    check_range(ms, kLeastFusionMs, kMostFusionMs, name);
+    check_range(ms, kMinFusionMs, kMaxFusionMs, name);
     *seconds = ms / 1000.0;
   };
   set(c.follow_ms, "asr_fusion.follow_ms", &request.follow_s);
@@ -168,9 +168,9 @@ FusionRequest fusion_request(const asr_stream_config &config) {
 
 EngineOptions read_config(const asr_engine_config *config) {
   const asr_engine_config c = resized(config, asr_engine_config_default, "asr_engine_config");
-  check_range(c.max_lanes, 1u, kMostLanes, "asr_engine_config.max_lanes");
-  check_range(c.window_frames, kLeastWindowFrames, kMostWindowFrames, "asr_engine_config.window_frames");
-  check_range(c.n_threads, 0u, kMostThreads, "asr_engine_config.n_threads");
+  check_range(c.max_lanes, 1u, kMaxLanes, "asr_engine_config.max_lanes");
+  check_range(c.window_frames, kMinWindowFrames, kMaxWindowFrames, "asr_engine_config.window_frames");
+  check_range(c.n_threads, 0u, kMaxThreads, "asr_engine_config.n_threads");
   check_range(c.reserved, 0u, 0u, "asr_engine_config.reserved");
   EngineOptions options;
   if (c.device != nullptr) options.device = c.device;
@@ -185,7 +185,7 @@ EngineOptions read_config(const asr_engine_config *config) {
   if (c.model_bits != 0 && c.model_bits != 16 && c.model_bits != 32) {
     fail(ASR_INVALID_ARGUMENT, "asr_engine_config.model_bits is %u; it may be 16 or 32, or 0 for 32", c.model_bits);
   }
-  check_range(c.n_best_gaussians, 0u, kMostBestGaussians, "asr_engine_config.n_best_gaussians");
+  check_range(c.n_best_gaussians, 0u, kMaxBestGaussians, "asr_engine_config.n_best_gaussians");
   if (c.model_bits != 0) options.model_bits = c.model_bits;
   options.n_best_gaussians = c.n_best_gaussians;
   check_range(c.cluster_share, 0.0f, 1.0f, "asr_engine_config.cluster_share");
@@ -198,7 +198,7 @@ EngineOptions read_config(const asr_engine_config *config) {
 StreamConfig read_config(const asr_stream_config *config) {
   const asr_stream_config c = resized(config, asr_stream_config_default, "asr_stream_config");
   check_range<int>(number(c.input), ASR_INPUT_INT16, ASR_INPUT_ALAW, "asr_stream_config.input");
-  check_range(c.vtln_warp, kLeastWarp, kMostWarp, "asr_stream_config.vtln_warp");
+  check_range(c.vtln_warp, kMinWarp, kMaxWarp, "asr_stream_config.vtln_warp");
   StreamConfig result;
   result.callback = c.callback;
   result.user_data = c.user_data;
@@ -210,19 +210,18 @@ StreamConfig read_config(const asr_stream_config *config) {
   options.beam = positive_or_unset(c.beam, "asr_stream_config.beam");
   options.acoustic_scale = positive_or_unset(c.acoustic_scale, "asr_stream_config.acoustic_scale");
   if (!std::isnan(c.word_insertion_cost)) {
-    check_range(c.word_insertion_cost, -kMostWordInsertionCost, kMostWordInsertionCost,
-                "asr_stream_config.word_insertion_cost");
+    check_range(c.word_insertion_cost, -kMaxWordInsertionCost, kMaxWordInsertionCost, "asr_stream_config.word_insertion_cost");
     options.word_insertion_cost = c.word_insertion_cost;
   }
   if (c.max_active != 0) options.max_active = c.max_active;
   options.min_active = c.min_active;
   options.partial_interval_ms = c.partial_interval_ms;
   options.max_backlog_ms = c.max_backlog_ms;
-  check_range(c.max_utterance_s, 0u, kMostUtteranceS, "asr_stream_config.max_utterance_s");
+  check_range(c.max_utterance_s, 0u, kMaxUtteranceS, "asr_stream_config.max_utterance_s");
   check_range(c.reserved3, 0u, 0u, "asr_stream_config.reserved3");
   if (c.max_utterance_s != 0) options.max_utterance_s = c.max_utterance_s;
-  check_range(c.lattice_beam, 0.0f, kMostBeam, "asr_stream_config.lattice_beam");
-  check_range(c.n_best, 0u, kMostAlternatives, "asr_stream_config.n_best");
+  check_range(c.lattice_beam, 0.0f, kMaxBeam, "asr_stream_config.lattice_beam");
+  check_range(c.n_best, 0u, kMaxAlternatives, "asr_stream_config.n_best");
   if (c.n_best > 1 && c.lattice_beam == 0) {
     fail(ASR_INVALID_ARGUMENT, "asr_stream_config.n_best is %u; more than 1 needs a lattice_beam > 0, such as 8", c.n_best);
   }
@@ -230,7 +229,7 @@ StreamConfig read_config(const asr_stream_config *config) {
   options.n_best = std::max(1u, c.n_best);
   options.endpoint = endpoint_times(c);
   if (c.early_endpoint_ms != 0) {
-    check_range(c.early_endpoint_ms, kLeastEndpointMs, kMostEndpointMs, "asr_stream_config.early_endpoint_ms");
+    check_range(c.early_endpoint_ms, kMinEndpointMs, kMaxEndpointMs, "asr_stream_config.early_endpoint_ms");
     options.early_endpoint_s = c.early_endpoint_ms / 1000.0;
   }
   if (c.reject_threshold != 0) {

@@ -16,7 +16,7 @@ namespace asr::api {
 // of the alignment.
 template <typename Struct>
 void check_size(size_t size, const char *name) {
-  if (size >= sizeof(size_t) && size % alignof(Struct) == 0 && size <= kMostStructBytes) return;
+  if (size >= sizeof(size_t) && size % alignof(Struct) == 0 && size <= kMaxStructBytes) return;
   fail(ASR_INVALID_ARGUMENT, "%s is %zu, which no version of the struct has; set it to the sizeof of the struct", name, size);
 }
 

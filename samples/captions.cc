@@ -24,7 +24,7 @@
 
 namespace {
 
-constexpr std::size_t kMostCharacters = 42;  // most characters of a line; a caption is one line
+constexpr std::size_t kMaxCharacters = 42;  // most characters of a line; a caption is one line
 constexpr double kChunkSeconds = 0.1;
 
 // Formats 01:02:03.456, with a comma in SubRip.
@@ -59,7 +59,7 @@ class Captions {
     std::string line;
     double begin_s = 0, end_s = 0;
     for (const senone::Word word : final.words()) {
-      if (!line.empty() && line.size() + 1 + word.text.size() > kMostCharacters) {
+      if (!line.empty() && line.size() + 1 + word.text.size() > kMaxCharacters) {
         print(line, begin_s, end_s);
         line.clear();
       }

@@ -154,7 +154,7 @@ void AudioFile::keep_standard_input() {
   if (file.get() < 0) fail(ASR_IO, "-: standard input cannot be kept: %s", strerror(errno));
   const auto keep = [&](const char *bytes, size_t n) {
     n_bytes_ += n;
-    if (n_bytes_ > kMostStandardInputBytes) {
+    if (n_bytes_ > kMaxStandardInputBytes) {
       fail(ASR_UNSUPPORTED, "-: standard input has over 1 GiB, which is kept in memory; recognise a file instead");
     }
     if (write(file.get(), bytes, n) != static_cast<ssize_t>(n)) fail_to_keep();

@@ -84,7 +84,7 @@ void add_fusion(Command app) {
   const auto bench = std::make_shared<FusionBench>();
   Command command = app.command("fusion", "Fusion of several models' log-likelihoods on the host");
   command.option("--states", bench->n_states, "States of the models").range(1u, 1000000u).shows_default();
-  command.option("--models", bench->n_models, "Models").range(1u, static_cast<uint32_t>(kMostModels)).shows_default();
+  command.option("--models", bench->n_models, "Models").range(1u, static_cast<uint32_t>(kMaxModels)).shows_default();
   command.option("--frames", bench->n_frames, "Frames in all").range(1u, 100000u).shows_default();
   bench->common.add_to(command);
   command.callback([bench] { run(*bench); });

@@ -234,7 +234,7 @@ void add(Command app, const char *name, const char *what, asr_covariance covaria
       .range(0u, most)
       .shows_default();
   command.option("--models", bench->n_models, "Several: in one call, a call for each, and fused; and nothing else")
-      .range(1u, static_cast<uint32_t>(kMostModels))
+      .range(1u, static_cast<uint32_t>(kMaxModels))
       .shows_default();
   command.flag("!--no-openblas", bench->blas, "Do not compare with OpenBLAS");
   command.flag("--tune", bench->tune, "First choose the fastest way for this device, and keep the choice");

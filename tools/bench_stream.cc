@@ -203,7 +203,7 @@ void add_stream_options(Command app, StreamBench *bench) {
       .one_each_time()
       .range(1, 100000)
       .shows_default();
-  app.option("--lanes", bench->n_lanes, "Streams advanced in one step; default: all, 1024 at most").range(1u, kMostLanes);
+  app.option("--lanes", bench->n_lanes, "Streams advanced in one step; default: all, 1024 at most").range(1u, kMaxLanes);
   app.option("--window", bench->window, "Most frames of a step").range(8, 256).shows_default();
   app.option("--seconds", bench->seconds, "Audio of each stream").range(0.1, 1e5).shows_default();
   app.option("--chunk-ms", bench->chunk_ms, "Audio fed at a time").range(1, 10000).shows_default();
@@ -218,7 +218,7 @@ EnginePointer load_engine(const StreamBench &bench, uint32_t n_streams) {
   asr_engine_config_default(&config);
   config.device = bench.common.device.c_str();
   config.search_device = bench.search_device.c_str();
-  config.max_lanes = std::min(bench.n_lanes > 0 ? bench.n_lanes : n_streams, kMostLanes);
+  config.max_lanes = std::min(bench.n_lanes > 0 ? bench.n_lanes : n_streams, kMaxLanes);
   config.window_frames = bench.window;
   config.n_threads = bench.common.n_threads;
   asr_engine *engine = nullptr;

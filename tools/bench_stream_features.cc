@@ -17,7 +17,7 @@
 namespace asr::tool {
 namespace {
 
-constexpr uint32_t kMostFeeders = 16;
+constexpr uint32_t kMaxFeeders = 16;
 
 // One pass over n utterances.
 class Pass {
@@ -38,7 +38,7 @@ class Pass {
   void run() {
     std::vector<std::thread> feeders;
     const auto n_cores = std::max(1u, std::thread::hardware_concurrency());
-    const size_t n_feeders = std::min({size_t{kMostFeeders}, size_t{n_cores}, places_.size()});
+    const size_t n_feeders = std::min({size_t{kMaxFeeders}, size_t{n_cores}, places_.size()});
     for (size_t i = 0; i < n_feeders; ++i) feeders.emplace_back([this] { feed(); });
     for (std::thread &feeder : feeders) feeder.join();
     if (failure_) std::rethrow_exception(failure_);

@@ -14,7 +14,7 @@
 namespace asr::tool {
 namespace {
 
-constexpr double kLeastDoubt = 1e-4;
+constexpr double kMinDoubt = 1e-4;
 
 class Reader {
  public:
@@ -86,7 +86,7 @@ std::map<std::string, ConfidentWords> parse_confident_words(const std::string &t
 }
 
 void CrossEntropy::add(bool right, double confidence) {
-  const double c = std::clamp(confidence, kLeastDoubt, 1 - kLeastDoubt);
+  const double c = std::clamp(confidence, kMinDoubt, 1 - kMinDoubt);
   ++(right ? n_right_ : n_wrong_);
   log2_sum_ += std::log2(right ? c : 1 - c);
 }

@@ -37,9 +37,9 @@ float take_weight(std::string *text) {
     throw UsageError(format("recognize: --fuse %s: is a directory, and so is %s; give %s:1, or %s/:%s", text->c_str(),
                             bundle.c_str(), text->c_str(), bundle.c_str(), text->c_str() + colon + 1));
   }
-  if (weight != 0 && !(weight >= kLeastModelWeight && weight <= kMostModelWeight)) {
+  if (weight != 0 && !(weight >= kMinModelWeight && weight <= kMaxModelWeight)) {
     throw UsageError(format("recognize: --fuse %s: a weight is 0, or from %g to %g", text->c_str(),
-                            static_cast<double>(kLeastModelWeight), static_cast<double>(kMostModelWeight)));
+                            static_cast<double>(kMinModelWeight), static_cast<double>(kMaxModelWeight)));
   }
   *text = bundle;
   return static_cast<float>(weight);
@@ -49,9 +49,9 @@ FusedModels::FusedModels(const RecognizeOptions &options) : models_{""}, weights
   if (options.fuse_ms != 0 && options.fuse_rule != "follow" && options.fuse_rule != "select") {
     throw UsageError("recognize: --fuse-ms is a time of --fuse-rule follow and select; give one of them, or leave it out");
   }
-  if (options.fuse_own != 0 && options.fuse_own < kLeastModelWeight) {
+  if (options.fuse_own != 0 && options.fuse_own < kMinModelWeight) {
     throw UsageError(format("recognize: --fuse-own %g: a weight is 0, or from %g to %g", static_cast<double>(options.fuse_own),
-                            static_cast<double>(kLeastModelWeight), static_cast<double>(kMostModelWeight)));
+                            static_cast<double>(kMinModelWeight), static_cast<double>(kMaxModelWeight)));
   }
   for (std::string model : options.fuse) {
     weights_.push_back(take_weight(&model));
@@ -61,9 +61,9 @@ FusedModels::FusedModels(const RecognizeOptions &options) : models_{""}, weights
   if (std::all_of(weights_.begin(), weights_.end(), [](float weight) { return weight == 0; })) {
     throw UsageError("recognize: all weights of --fuse and --fuse-own are 0; leave one above it");
   }
-  if (models_.size() > kMostModels) {
+  if (models_.size() > kMaxModels) {
     throw UsageError(
-        format("recognize: --fuse names %zu models; %zu and the own one are the most", options.fuse.size(), kMostModels - 1));
+        format("recognize: --fuse names %zu models; %zu and the own one are the most", options.fuse.size(), kMaxModels - 1));
   }
   for (const std::string &model : models_) names_.push_back(model.c_str());
   asr_fusion_default(&fusion_);

@@ -75,7 +75,7 @@ void add_errors(const G2pModel &model, const PronouncedWord &word, HoldoutErrors
     if (error.code() != ASR_INVALID_ARGUMENT) throw;  // letters that occur only in held-out words
   }
   errors->n_unspoken += best.empty();
-  size_t least = best.size() + kMostWordPhones, n_phones = 0;
+  size_t least = best.size() + kMaxWordPhones, n_phones = 0;
   for (const auto &ref : word.pronunciations) {
     const size_t n = n_errors(ref, best);
     if (n < least) {
@@ -212,13 +212,13 @@ void add_g2p(Command app) {
   g2p.option("--train", arguments->dictionary, "Dictionary in CMU Sphinx form to train a model on");
   g2p.option("-o,--out", arguments->out, "File for the trained model");
   g2p.option("--order", arguments->order, "Units of letters and phones that an n-gram has")
-      .range(1u, kMostUnitOrder)
+      .range(1u, kMaxUnitOrder)
       .shows_default();
   g2p.option("--holdout", arguments->holdout, "Share of the words to leave out of training and count errors on, such as 0.1")
       .range(0.0, 0.5);
   g2p.option("--model", arguments->model, "Model to pronounce words with");
   g2p.option("--nbest", arguments->n_best, "Pronunciations of each word, at most")
-      .range(1u, static_cast<uint32_t>(kMostPronunciations))
+      .range(1u, static_cast<uint32_t>(kMaxPronunciations))
       .shows_default();
   g2p.option("--case", arguments->letter_case, "Change words to the dictionary's case")
       .one_of({"asis", "lower", "upper"})

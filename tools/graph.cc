@@ -139,11 +139,11 @@ void write(const GraphArguments &arguments, Bundle bundle, const GraphData &grap
 // Prints the number of words, `what` about them, and the first of them; nothing without words.
 void print_words(const std::vector<std::string> &words, const char *what) {
   if (words.empty()) return;
-  constexpr size_t kMostListed = 10;
+  constexpr size_t kMaxListed = 10;
   const size_t n = words.size();
   std::string list;
-  for (size_t i = 0; i < std::min(n, kMostListed); ++i) list += (i > 0 ? ", " : ": ") + words[i];
-  if (n > kMostListed) list += format(" and %zu more", n - kMostListed);
+  for (size_t i = 0; i < std::min(n, kMaxListed); ++i) list += (i > 0 ? ", " : ": ") + words[i];
+  if (n > kMaxListed) list += format(" and %zu more", n - kMaxListed);
   print_line(stdout, "%zu words %s%s", n, what, list.c_str());
 }
 
@@ -245,7 +245,7 @@ void add_graph(Command app) {
                "Phones of silence, such as pau,sp, or a file of their names: optional between words (default: the model's)");
   graph.option("--g2p", arguments->g2p, "Model of senone g2p, which pronounces the words that the dictionary lacks");
   graph.option("--g2p-nbest", arguments->g2p_variants, "Pronunciations of each of these words")
-      .range(1u, static_cast<uint32_t>(kMostPronunciations))
+      .range(1u, static_cast<uint32_t>(kMaxPronunciations))
       .shows_default();
   graph.option("--lm", arguments->lm, "n-gram language model: ARPA text or CMU Sphinx's trie");
   graph.option("--jsgf", arguments->jsgf, "Grammar in JSGF");

@@ -13,7 +13,7 @@ void add_common(Command app, HtkOptions &options) {
   app.option("--hmm-list", options.hmm_list, "Phones in context and the HMMs they stand for (tiedlist, logicalTri)");
   app.option("--config", options.config, "HTK configuration of the features, such as HCopy's");
   app.option("--sample-rate", options.sample_rate_hz, "Sample rate in Hz, where the configuration has no SOURCERATE")
-      .range(double{kLeastSampleRateHz}, double{kMostSampleRateHz})
+      .range(double{kMinSampleRateHz}, double{kMaxSampleRateHz})
       .shows_default();
   app.flag("--features-only", options.features_only, "The features come from elsewhere; audio is not recognised");
 }

@@ -16,7 +16,7 @@ ReadModel add_sphinx(Command app) {
   app.option("--feat-params", options->feat_params, "Front end, where it is not MODEL_DIR/feat.params");
   app.option("--noisedict", options->noisedict, "Filler dictionary, where it is not MODEL_DIR/noisedict");
   app.option("--sample-rate", options->sample_rate_hz, "Sample rate in Hz, in the place of feat.params's")
-      .range(double{kLeastSampleRateHz}, double{kMostSampleRateHz});
+      .range(double{kMinSampleRateHz}, double{kMaxSampleRateHz});
   app.option("--noise-removal", options->noise_removal, "true or false, in the place of feat.params's -remove_noise");
   return [options] { return import_sphinx(*options); };
 }

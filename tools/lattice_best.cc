@@ -14,7 +14,7 @@
 namespace asr::tool {
 namespace {
 
-constexpr size_t kMostPaths = 16 * kMostAlternatives;  // looked at for paths whose words no earlier one has
+constexpr size_t kMaxPaths = 16 * kMaxAlternatives;  // looked at for paths whose words no earlier one has
 
 struct BestOptions {
   LatticeInput input;
@@ -31,7 +31,7 @@ struct BestPaths {
 // are looked at where it turns out to be one.
 BestPaths best_words_of(const CompactLattice &lattice, double acoustic_scale, size_t n) {
   constexpr double kAnyCost = std::numeric_limits<double>::infinity();
-  for (size_t n_paths = n;; n_paths = std::min(4 * n_paths, kMostPaths)) {
+  for (size_t n_paths = n;; n_paths = std::min(4 * n_paths, kMaxPaths)) {
     BestPaths best;
     std::set<std::vector<uint32_t>> found;
     size_t n_seen = 0;
@@ -43,7 +43,7 @@ BestPaths best_words_of(const CompactLattice &lattice, double acoustic_scale, si
     const bool complete = visit_best_paths(lattice, acoustic_scale, n_paths, kAnyCost, visit);
     if (best.paths.size() == n || (complete && n_seen < n_paths)) return best;
     if (!complete) best.why_fewer = "as the search for more takes too much memory; prune the lattice";
-    if (complete && n_paths == kMostPaths) best.why_fewer = "as most paths have equal words; determinise the lattice";
+    if (complete && n_paths == kMaxPaths) best.why_fewer = "as most paths have equal words; determinise the lattice";
     if (best.why_fewer[0] != '\0') return best;
   }
 }
@@ -84,7 +84,7 @@ void add_lattice_best(Command lattice) {
   const auto n_best = std::make_shared<BestOptions>();
   n_best->n = 10;
   Command command = lattice.command("nbest", "The words of the best paths: lines \"utt-id-rank words\"");
-  command.option("-n", n_best->n, "Word sequences of a lattice").range(1u, kMostAlternatives).shows_default();
+  command.option("-n", n_best->n, "Word sequences of a lattice").range(1u, kMaxAlternatives).shows_default();
   add(command, n_best);
 }
 

@@ -36,7 +36,7 @@ class Comparing {
 
   void add(const std::string &id, const CompactLattice &lattice, const CompactLattice &other) {
     const double scale = options_.input.acoustic_scale;
-    uint64_t n_steps = kMostComparedSteps;
+    uint64_t n_steps = kMaxComparedSteps;
     size_t n_found = 0;
     double best = 0;
     const auto compare = [&](const LatticePath &path) {
@@ -118,7 +118,7 @@ void add_lattice_compare(Command lattice) {
       .range(0.0, 1e9)
       .shows_default();
   command.option("--tolerance", options->tolerance, "Difference of costs that does not count").range(0.0, 1e9).shows_default();
-  command.option("-n", options->n_paths, "Most word sequences of a lattice").range(1u, kMostAlternatives).shows_default();
+  command.option("-n", options->n_paths, "Most word sequences of a lattice").range(1u, kMaxAlternatives).shows_default();
   command.option("--words", options->input.words_path, "words.txt of the graph; with --each");
   command.flag("--each", options->each, "Print each word sequence that is missing or differs");
   command.callback([options] { run(*options); });

@@ -51,7 +51,7 @@ void run(const RescoreOptions &options) {
   size_t n_lattices = 0, n_empty = 0;
   const LatticesTried tried = options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
     RescoreBounds bounds;
-    bounds.most_states = kMostRescoredStates, bounds.most_arcs = kMostRescoredArcs;
+    bounds.max_states = kMaxRescoredStates, bounds.max_arcs = kMaxRescoredArcs;
     CompactLattice result = rescore(lattice, old_scores, new_scores, bounds);
     if (options.beam > 0) result = prune(result, options.input.acoustic_scale, options.beam);
     ++n_lattices;

@@ -32,7 +32,7 @@ double density(const LatticeSize &size) {
 }
 
 WordErrors oracle_errors(const CompactLattice &lattice, const Words &ref, const WordSymbols &symbols) {
-  if (uint64_t{lattice.n_states()} * (ref.size() + 1) > kMostOracleCells) {
+  if (uint64_t{lattice.n_states()} * (ref.size() + 1) > kMaxOracleCells) {
     fail(ASR_UNSUPPORTED, "%u states by %zu words of the transcript are too many; prune the lattice, or cut the recording",
          lattice.n_states(), ref.size());
   }

@@ -56,7 +56,7 @@ EnginePointer load_engine(const Options &options, uint32_t n_jobs) {
   config.model_bits = options.model_bits;
   config.n_best_gaussians = options.n_best_gaussians;
   config.cluster_share = options.cluster_share;
-  config.max_lanes = std::min(n_jobs, kMostLanes);
+  config.max_lanes = std::min(n_jobs, kMaxLanes);
   config.n_threads = options.n_threads;
   const BundleWarnings warnings(options.model);
   asr_engine *engine = nullptr;
@@ -74,7 +74,7 @@ std::string searched_on(const asr_engine_info &info) {
 // Counts what a user should know of the results before relying on their words.
 struct Doubts {
   size_t n_utterances = 0, n_unfinished = 0, n_unfinished_printed = 0, n_rejected = 0, n_narrow = 0;
-  double least_beam = 0;
+  double min_beam = 0;
 
   void add(const Recognition &result) {
     ++n_utterances;
@@ -83,7 +83,7 @@ struct Doubts {
     n_rejected += result.has(ASR_FLAG_REJECTED);
     if (!result.has(ASR_FLAG_BEAM_NARROWED)) return;
     const double beam = result.lattice_beam.value_or(0);
-    least_beam = n_narrow++ == 0 ? beam : std::min(least_beam, beam);
+    min_beam = n_narrow++ == 0 ? beam : std::min(min_beam, beam);
   }
 };
 
@@ -103,7 +103,7 @@ void print_doubts(const std::deque<Recognition> &results, const Options &options
   }
   if (doubts.n_narrow > 0) {
     fprintf(stderr, "%zu of %zu lattices are narrower than %g, at least %g, as wider ones take too much time or memory\n",
-            doubts.n_narrow, doubts.n_utterances, static_cast<double>(options.lattice_beam), doubts.least_beam);
+            doubts.n_narrow, doubts.n_utterances, static_cast<double>(options.lattice_beam), doubts.min_beam);
   }
 }
 
@@ -237,7 +237,7 @@ void add_recognize(Command app) {
               "BUNDLE:WEIGHT gives it another weight than 1, unless a directory has that name; once for each model")
       .one_each_time();
   command.option("--fuse-own", options->fuse_own, "The weight of --model itself; 0: leave it out")
-      .range(0.0, static_cast<double>(kMostModelWeight))
+      .range(0.0, static_cast<double>(kMaxModelWeight))
       .shows_default()
       .needs("--fuse");
   command
@@ -250,7 +250,7 @@ void add_recognize(Command app) {
   command
       .option("--fuse-ms", options->fuse_ms,
               "Time constant of --fuse-rule follow, speech that select decides after; default: 1000")
-      .range(kLeastFusionMs, kMostFusionMs)
+      .range(kMinFusionMs, kMaxFusionMs)
       .needs("--fuse");
   command.option("--loglikes", options->loglikes, "Archive of Kaldi instead of recordings: log-likelihoods of the states");
   Command kind = command.at_most_one("output");
@@ -275,13 +275,13 @@ void add_recognize(Command app) {
   command.option("--fallback", options->fallback, "cpu: recognises what a lost device did not finish; default: that fails")
       .one_of({"cpu"});
   command.option("--jobs", options->n_jobs, "Recordings recognised at a time; default: one for each thread")
-      .range(1u, kMostLanes);
+      .range(1u, kMaxLanes);
   command.option("--threads", options->n_threads, "Host threads of the CPU back end; default: one for each core")
-      .range(1u, kMostThreads);
+      .range(1u, kMaxThreads);
   command.option("--beam", options->beam, "Width of the search (natural log); default: the bundle's")
-      .range(1e-3, static_cast<double>(kMostBeam));
+      .range(1e-3, static_cast<double>(kMaxBeam));
   command.option("--acoustic-scale", options->acoustic_scale, "Factor on log-likelihoods; default: the bundle's")
-      .range(1e-6, static_cast<double>(kMostBeam));
+      .range(1e-6, static_cast<double>(kMaxBeam));
   command.option("--word-insertion-cost", options->word_insertion_cost, "Cost of every word; default: the bundle's");
   command.option("--max-active", options->max_active, "Most tokens kept a frame; default: the bundle's")
       .range(1u, std::numeric_limits<uint32_t>::max());
@@ -293,7 +293,7 @@ void add_recognize(Command app) {
       .option(
           "--raw-rate", options->audio.raw_rate_hz,
           "Sample rate of .raw files and raw standard input (16-bit little-endian mono, unless --raw-format says otherwise)")
-      .range(kLeastSampleRateHz, kMostSampleRateHz)
+      .range(kMinSampleRateHz, kMaxSampleRateHz)
       .shows_default()
       .excludes("--features")
       .excludes("--loglikes");
@@ -304,7 +304,7 @@ void add_recognize(Command app) {
       .excludes("--features")
       .excludes("--loglikes");
   command.option("--raw-channels", options->audio.raw_channels, "Channels of the samples of --raw-format, interleaved")
-      .range(1u, kMostChannels)
+      .range(1u, kMaxChannels)
       .shows_default()
       .needs("--raw-format");
   command.option("--channel", options->channel, "Channel to recognise, from 0, or mix: the mean of all")
@@ -317,7 +317,7 @@ void add_recognize(Command app) {
   command
       .option("--max-hours", options->max_hours,
               "Longest recording; the rest of a longer one is left out, with a warning. No limit with --endpoint")
-      .range(0.001, kMostUtteranceS / 3600.0)
+      .range(0.001, kMaxUtteranceS / 3600.0)
       .shows_default();
   command
       .option(
@@ -340,10 +340,10 @@ void add_recognize(Command app) {
                "Print an empty line, no words, for utterances that did not reach the end of the grammar");
   command.option("--boost", options->boost, "File of phrases, a phrase a line, that are likelier than the graph says");
   command.option("--boost-bonus", options->boost_bonus, "What a path that says one gains (natural log); 3..8 is usual")
-      .range(-kMostBoostBonus, kMostBoostBonus)
+      .range(-kMaxBoostBonus, kMaxBoostBonus)
       .shows_default()
       .needs("--boost");
-  command.option("--nbest", options->n_best, "Most alternatives to print").range(1u, kMostAlternatives);
+  command.option("--nbest", options->n_best, "Most alternatives to print").range(1u, kMaxAlternatives);
   command.flag("--confidence", options->confidence, "Give words a confidence in --json and --ctm");
   command.option("--lattice", options->lattice,
                  "Write lattices as an archive of Kaldi, in text if FILE ends in .txt; if in .slf, one in HTK's form");

@@ -47,13 +47,13 @@ void read_selection(Options *options) {
   const auto share = static_cast<float>(value / 100);
   if (unit == "%" && share > 0 && share < 1) {
     options->cluster_share = share;
-  } else if (unit.empty() && value >= 1 && value <= kMostBestGaussians && value == std::floor(value)) {
+  } else if (unit.empty() && value >= 1 && value <= kMaxBestGaussians && value == std::floor(value)) {
     options->n_best_gaussians = static_cast<uint32_t>(value);
   } else {
     throw UsageError(
         format("recognize: --selection %s: it is a number of Gaussians from 1 to %u, or a share of the states "
                "such as 25%%",
-               options->selection.c_str(), kMostBestGaussians));
+               options->selection.c_str(), kMaxBestGaussians));
   }
 }
 
@@ -66,9 +66,9 @@ void read_vtln(Options *options) {
   if (options->searches_warps()) return;
   char *end = nullptr;
   options->vtln_warp = strtof(options->vtln.c_str(), &end);
-  if (*end != '\0' || !(options->vtln_warp >= kLeastWarp && options->vtln_warp <= kMostWarp)) {
+  if (*end != '\0' || !(options->vtln_warp >= kMinWarp && options->vtln_warp <= kMaxWarp)) {
     throw UsageError(format("recognize: --vtln %s: it is search, or a factor from %g to %g", options->vtln.c_str(),
-                            static_cast<double>(kLeastWarp), static_cast<double>(kMostWarp)));
+                            static_cast<double>(kMinWarp), static_cast<double>(kMaxWarp)));
   }
 }
 
@@ -76,9 +76,9 @@ void read_channel(Options *options) {
   if (options->channel == "mix") return;
   char *end = nullptr;
   const unsigned long number = strtoul(options->channel.c_str(), &end, 10);
-  if (*end != '\0' || options->channel.find_first_not_of("0123456789") != std::string::npos || number >= kMostChannels) {
+  if (*end != '\0' || options->channel.find_first_not_of("0123456789") != std::string::npos || number >= kMaxChannels) {
     throw UsageError(format("recognize: --channel %s: it is mix, or the number of a channel, 0 to %u", options->channel.c_str(),
-                            kMostChannels - 1));
+                            kMaxChannels - 1));
   }
   options->audio.channel = static_cast<int32_t>(number);
 }
@@ -104,7 +104,7 @@ void read_boost(Options *options) {
   if (!options->endpoint.empty()) {
     throw UsageError("recognize: --boost is for recordings of one utterance; leave out --endpoint");
   }
-  options->boosted = read_text(options->boost, {"a list of phrases", {}, Characters::kNormalised, kMostBoostBytes});
+  options->boosted = read_text(options->boost, {"a list of phrases", {}, Characters::kNormalised, kMaxBoostBytes});
   if (!boosted_phrases(options->boosted).empty()) return check_boost(*options);
   fail(ASR_BAD_FILE, "%s: has no phrases; write a phrase a line, or leave out --boost", options->boost.c_str());
 }

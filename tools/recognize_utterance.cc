@@ -32,7 +32,7 @@ asr_stream_config stream_config(const RecognizeOptions &options) {
   config.n_best = options.n_best;
   config.lattice_beam = options.lattice_beam;
   config.endpoint = endpoint_preset(options.endpoint);
-  config.max_utterance_s = kMostUtteranceS;  // Length has the option's
+  config.max_utterance_s = kMaxUtteranceS;  // Length has the option's
   config.reject_threshold = options.reject;
   if (options.vad == "off") config.vad = ASR_VAD_OFF;
   config.vtln_warp = options.speaker == nullptr ? options.vtln_warp : 1;

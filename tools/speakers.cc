@@ -158,7 +158,7 @@ void Speakers::give_back(const Utterance &utterance, bool learned) {
   const std::lock_guard lock(mutex_);
   if (--speakers_.at(key).n_users > 0 || learned) return;
   idle_.push_back(key);
-  if (idle_.size() <= kMostIdle) return;
+  if (idle_.size() <= kMaxIdle) return;
   let_go(&speakers_.at(idle_.front()));
   idle_.pop_front();
 }

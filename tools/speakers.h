@@ -40,7 +40,7 @@ class Speakers {
 
   void set_methods(uint32_t methods, uint32_t n_warps);  // asr_speaker_set_methods for all speakers
 
-  // Return the speaker of an utterance, and take it back. Of speakers without a user only the last kMostIdle keep a handle,
+  // Return the speaker of an utterance, and take it back. Of speakers without a user only the last kMaxIdle keep a handle,
   // whose means and model take memory, and those that have `learned`. of() throws if utt2spk lacks the utterance, or if two
   // utterances that are their own speakers have one name and speakers are saved. Any thread.
   asr_speaker *of(const Utterance &utterance);
@@ -91,7 +91,7 @@ class Speakers {
     State state;
     size_t n_users = 0;
   };
-  static constexpr size_t kMostIdle = 16;
+  static constexpr size_t kMaxIdle = 16;
   std::mutex mutex_;  // guards what follows
   std::map<Key, Speaker> speakers_;
   std::deque<Key> idle_;  // speakers with a handle and without a user, the first for the longest time

@@ -26,7 +26,7 @@
 namespace asr::tool {
 namespace {
 
-constexpr float kMostFeature = 1e10f;  // squares and their inverses are well within float
+constexpr float kMaxFeature = 1e10f;  // squares and their inverses are well within float
 
 struct TrainEmArguments {
   RecognizeOptions recordings;  // model, list, features, cmn, ...
@@ -62,8 +62,8 @@ void check_semi_tied(const TrainEmArguments &arguments, const AcousticModel &sta
          "model with one stream of all features",
          model.c_str(), start.streams.size());
   }
-  if (start.n_dims > kMostFullDims) {
-    fail(ASR_UNSUPPORTED, "train em: --semi-tied is for up to %u features, but %s has %u; leave it out", kMostFullDims,
+  if (start.n_dims > kMaxFullDims) {
+    fail(ASR_UNSUPPORTED, "train em: --semi-tied is for up to %u features, but %s has %u; leave it out", kMaxFullDims,
          model.c_str(), start.n_dims);
   }
 }
@@ -79,7 +79,7 @@ void check_options_of(const TrainEmArguments &arguments, const AcousticModel &st
     throw UsageError("train em: --share-covariances and --share-correlations are for full covariances; give --full too");
   }
   if (recipe.semi_tied) check_semi_tied(arguments, start, full);
-  const uint32_t most = train::most_gaussians(start);
+  const uint32_t most = train::max_gaussians(start);
   if (!recipe.flat && recipe.n_gaussians > 0 && recipe.n_gaussians < most) {
     throw UsageError(format("train em: --gaussians %u is below the %u that a state of %s has; give more, or --flat",
                             recipe.n_gaussians, most, arguments.recordings.model.c_str()));
@@ -124,7 +124,7 @@ class TrainingData {
 
   void add(const std::string &id, const Words &words, const std::vector<float> &rows) {
     const uint64_t n_rows = rows.size() / rows_.n_dims();
-    const auto is_usable = [](float value) { return std::abs(value) <= kMostFeature; };  // NaN is not
+    const auto is_usable = [](float value) { return std::abs(value) <= kMaxFeature; };  // NaN is not
     if (!std::all_of(rows.begin(), rows.end(), is_usable))
       return leave_out(id, "a feature is not a number, or beyond 1e10; check what made it");
     if (n_rows == 0 || n_rows > UINT32_MAX) return leave_out(id, "it has no frames; check that it is not empty");
@@ -307,14 +307,14 @@ void add_data_options(Command command, TrainEmArguments *arguments) {
       .one_of({"model", "live", "batch", "none"})
       .shows_default();
   command.option("--raw-rate", recordings.audio.raw_rate_hz, "Sample rate of .raw files (16-bit little-endian mono)")
-      .range(kLeastSampleRateHz, kMostSampleRateHz)
+      .range(kMinSampleRateHz, kMaxSampleRateHz)
       .shows_default();
   command
       .option("--device", arguments->device,
               "What aligns utterances and sums statistics (see `senone devices`); does not change sums")
       .shows_default();
   command.option("--jobs", arguments->n_jobs, "Threads; default: one for each core; does not change the result")
-      .range(1u, kMostThreads);
+      .range(1u, kMaxThreads);
 }
 
 void add_train_em_options(Command command, TrainEmArguments *arguments) {
@@ -350,7 +350,7 @@ void add_train_em_options(Command command, TrainEmArguments *arguments) {
       .option("--smooth-to", arguments->smooth_to,
               "Their diagonals, or the correlations that all Gaussians have in the mean; default: shared")
       .one_of(std::vector<std::string>{"diagonal", "shared"});
-  command.option("--min-frames", recipe->least_frames, "Fewest frames that a Gaussian is estimated from")
+  command.option("--min-frames", recipe->min_frames, "Fewest frames that a Gaussian is estimated from")
       .range(1.0, 1e9)
       .shows_default();
   command
@@ -359,12 +359,12 @@ void add_train_em_options(Command command, TrainEmArguments *arguments) {
       .range(0.0, 1e9)
       .shows_default();
   command.option("--beam", recipe->beam, "Width of the search that aligns (natural log)")
-      .range(1.0, static_cast<double>(kMostBeam))
+      .range(1.0, static_cast<double>(kMaxBeam))
       .shows_default();
   command
       .option("--lattice-beam", recipe->lattice_beam,
               "Share frames among the states of all alignments within this of the best (natural log); default: the best alone")
-      .range(1e-3, static_cast<double>(kMostBeam));
+      .range(1e-3, static_cast<double>(kMaxBeam));
 }
 
 }  // namespace

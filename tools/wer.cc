@@ -40,7 +40,7 @@ struct WerResult {
 };
 
 void check_length(const std::string &id, const Words &ref, const Words &hyp) {
-  if (uint64_t{ref.size()} * hyp.size() <= kMostAlignedCells) return;
+  if (uint64_t{ref.size()} * hyp.size() <= kMaxAlignedCells) return;
   fail(ASR_UNSUPPORTED, "%s: %zu words of REF by %zu of HYP take too long to align; cut the utterance into several", id.c_str(),
        ref.size(), hyp.size());
 }

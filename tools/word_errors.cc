@@ -55,12 +55,12 @@ bool is_time(const std::string &field) {
 // As transcripts their numbers would count as words.
 void check_no_times(const std::vector<std::string> &lines, const std::string &path) {
   const auto is_comment = [](const std::string &line) { return line.compare(0, 2, ";;") == 0; };
-  const auto all_have_times = [&](size_t at, size_t n_least, size_t n_most) {
+  const auto all_have_times = [&](size_t at, size_t n_min, size_t n_max) {
     return std::all_of(lines.begin(), lines.end(), [&](const std::string &line) {
       std::istringstream stream(line);
       const std::vector<std::string> fields{std::istream_iterator<std::string>(stream), {}};
       return is_comment(line) ||
-             (fields.size() >= n_least && fields.size() <= n_most && is_time(fields[at]) && is_time(fields[at + 1]));
+             (fields.size() >= n_min && fields.size() <= n_max && is_time(fields[at]) && is_time(fields[at + 1]));
     });
   };
   const auto has_id = [](const std::string &line) { return id_in_parentheses(line) != std::string::npos; };

@@ -68,8 +68,8 @@ asr::BuildOptions read_config(const asr_build_config *config) {
 // of read.
 std::string copied(const char *function, const char *text, size_t n_bytes) {
   require(text, function, "text");
-  if (n_bytes > asr::kMostTextBytes) {
-    asr::fail(ASR_INVALID_ARGUMENT, "%s: n_bytes is %zu; the most is %zu", function, n_bytes, asr::kMostTextBytes);
+  if (n_bytes > asr::kMaxTextBytes) {
+    asr::fail(ASR_INVALID_ARGUMENT, "%s: n_bytes is %zu; the most is %zu", function, n_bytes, asr::kMaxTextBytes);
   }
   const std::string_view given(text, n_bytes);
   return asr::to_nfc(std::string(given.substr(asr::begin_of_text(given))));
@@ -92,8 +92,8 @@ asr_status compile(const char *function, const asr_builder *builder, const char 
 
 // A class is a word of every notation of grammars.
 void check_class_name(const char *function, const std::string &name) {
-  if (name.size() > asr::kMostClassNameBytes) {
-    asr::fail(ASR_INVALID_ARGUMENT, "%s: name has %zu bytes; the most is %zu", function, name.size(), asr::kMostClassNameBytes);
+  if (name.size() > asr::kMaxClassNameBytes) {
+    asr::fail(ASR_INVALID_ARGUMENT, "%s: name has %zu bytes; the most is %zu", function, name.size(), asr::kMaxClassNameBytes);
   }
   const auto is_mark = [](char c) {
     return static_cast<unsigned char>(c) <= ' ' || strchr("$;=|()[]*+<>{}\"/\x7f", c) != nullptr;
@@ -161,7 +161,7 @@ asr_status asr_builder_set_g2p(asr_builder *builder, const char *path, uint32_t 
   return guard([&] {
     require(builder, "asr_builder_set_g2p", "builder");
     if (path == nullptr) return builder->builder.set_g2p(nullptr, 1);
-    check_range<size_t>(n_best, 1, asr::kMostPronunciations, "asr_builder_set_g2p: n_best");
+    check_range<size_t>(n_best, 1, asr::kMaxPronunciations, "asr_builder_set_g2p: n_best");
     builder->builder.set_g2p(std::make_shared<asr::G2pModel>(asr::read_g2p_model(path)), n_best);
   });
 }

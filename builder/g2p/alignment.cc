@@ -10,8 +10,8 @@ namespace asr {
 
 namespace {
 
-constexpr int kMostIterations = 30;
-constexpr double kLeastGain = 1e-4;  // nats per word; iterations with a smaller gain end
+constexpr int kMaxIterations = 30;
+constexpr double kMinGain = 1e-4;  // nats per word; iterations with a smaller gain end
 constexpr uint32_t kNone = 0xffffffff;
 
 // Shapes of units. Shapes with two letters do not pay: such units see less of the word, and more of them are rare
@@ -139,7 +139,7 @@ std::vector<uint32_t> Aligner::best_way(const SpelledWord &word, const uint32_t 
 AlignedWords Aligner::run(const std::function<void(double share)> &progress) {
   AlignedWords out;
   scale_ = std::log(static_cast<double>(units_.size()));
-  for (int iteration = 0; iteration < kMostIterations; ++iteration) {
+  for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
     maximise();
     counts_.assign(units_.size(), 0);
     double sum = 0;
@@ -153,12 +153,12 @@ AlignedWords Aligner::run(const std::function<void(double share)> &progress) {
       n_letters += word.letters.size();
       ++n_words;
     }
-    progress(double(iteration + 1) / kMostIterations);
+    progress(double(iteration + 1) / kMaxIterations);
     out.log_likelihoods.push_back(sum);
     if (n_words == 0) break;
     scale_ = -sum / static_cast<double>(n_letters);
     const size_t k = out.log_likelihoods.size();
-    if (k > 1 && sum - out.log_likelihoods[k - 2] < kLeastGain * static_cast<double>(n_words)) break;
+    if (k > 1 && sum - out.log_likelihoods[k - 2] < kMinGain * static_cast<double>(n_words)) break;
   }
   maximise();
   const uint32_t *arcs = arcs_.data();

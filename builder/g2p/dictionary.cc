@@ -122,8 +122,8 @@ void read_dictionary_lines(const std::string &text, const std::string &source,
     }
     line.phones.assign(fields.begin() + static_cast<std::ptrdiff_t>(at + n_columns), fields.end());
     if (line.phones.empty()) refuse("has no phones; a line is a word and its phones");
-    if (line.phones.size() > kMostWordPhones) {
-      refuse(format("has %zu phones; a pronunciation can have up to %zu", line.phones.size(), kMostWordPhones));
+    if (line.phones.size() > kMaxWordPhones) {
+      refuse(format("has %zu phones; a pronunciation can have up to %zu", line.phones.size(), kMaxWordPhones));
     }
     use(line);
   });
@@ -148,9 +148,9 @@ Pronunciations parse_pronunciations(const std::string &text, const std::string &
     for (const std::string &phone : line.phones) pronunciation.push_back(phones[phone]);
     if (out.words.empty() || out.words.back().word != line.word) out.words.push_back({line.word, {}});
     auto &of_word = out.words.back().pronunciations;
-    if (of_word.size() >= kMostPronunciations) {
+    if (of_word.size() >= kMaxPronunciations) {
       fail(ASR_BAD_FILE, "%s: '%.40s' has more than %zu pronunciations; leave some out", source.c_str(), line.word.c_str(),
-           kMostPronunciations);
+           kMaxPronunciations);
     }
     if (std::find(of_word.begin(), of_word.end(), pronunciation) == of_word.end()) of_word.push_back(std::move(pronunciation));
   }

@@ -22,7 +22,7 @@ namespace asr {
 struct DictionaryLine {
   size_t number;                    // from 1
   std::string word;                 // without "(2)"
-  std::vector<std::string> phones;  // at least one, at most kMostWordPhones
+  std::vector<std::string> phones;  // at least one, at most kMaxWordPhones
   double probability = 1;           // of the pronunciation; above 0
   bool has_silence = false;         // true: it also has the three numbers about silence
   std::string output;               // HTK's output symbol; empty: none, or that of the word itself

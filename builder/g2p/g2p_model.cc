@@ -76,7 +76,7 @@ uint16_t G2pModel::letter_number(uint32_t letter) const {
 }
 
 void G2pModel::complete(const std::string &source) {
-  check(order >= 1 && order <= kMostUnitOrder, source, "its order is not valid");
+  check(order >= 1 && order <= kMaxUnitOrder, source, "its order is not valid");
   check(letters.size() < kNoSymbol && rises(letters, 0, letters.size()) && (letters.empty() || letters.back() <= 0x10ffff),
         source, "its letters are not in order");
   check(phones.size() < kNoSymbol && rises(phones, 0, phones.size()), source, "its phones are not in order");

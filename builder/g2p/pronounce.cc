@@ -49,7 +49,7 @@ class Search {
 };
 
 void Search::push(Beginning beginning) {
-  if (beginning.share < options_.least_share) return;
+  if (beginning.share < options_.min_share) return;
   heap_.push_back(std::move(beginning));
   std::push_heap(heap_.begin(), heap_.end(), is_worse);
 }
@@ -108,7 +108,7 @@ std::vector<G2pResult> Search::run() {
       results.push_back({std::move(best.phones), best.share});
       continue;
     }
-    if (n_steps_ >= kMostSpellingSteps) {  // from here on only complete ones and the best prefix go on
+    if (n_steps_ >= kMaxSpellingSteps) {  // from here on only complete ones and the best prefix go on
       const auto is_part = [](const Beginning &beginning) { return !beginning.places.empty(); };
       heap_.erase(std::remove_if(heap_.begin(), heap_.end(), is_part), heap_.end());
       std::make_heap(heap_.begin(), heap_.end(), is_worse);
@@ -120,9 +120,9 @@ std::vector<G2pResult> Search::run() {
 
 std::vector<uint16_t> letter_numbers(const G2pModel &model, const std::string &word) {
   const std::vector<uint32_t> letters = letters_of(word, "a word to pronounce");
-  if (letters.empty() || letters.size() > kMostSpelledLetters) {
+  if (letters.empty() || letters.size() > kMaxSpelledLetters) {
     fail(ASR_INVALID_ARGUMENT, "'%.40s' has %zu letters; a word to pronounce has 1 to %zu", word.c_str(), letters.size(),
-         kMostSpelledLetters);
+         kMaxSpelledLetters);
   }
   std::vector<uint16_t> numbers;
   for (const uint32_t letter : letters) {

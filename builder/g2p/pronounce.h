@@ -12,7 +12,7 @@ namespace asr {
 struct G2pOptions {
   size_t n_best = 1;
   double beam = 12;           // nats; histories worse than the best of their letter by more are dropped
-  double least_share = 1e-6;  // least posterior of the pronunciations searched for
+  double min_share = 1e-6;    // least posterior of the pronunciations searched for
 };
 
 struct G2pResult {
@@ -21,7 +21,7 @@ struct G2pResult {
 };
 
 // Returns distinct pronunciations, best first. `word` is UTF-8 in the dictionary's letter case. Throws if a letter is not in
-// the model, or if the word is longer than kMostSpelledLetters. Empty if the model cannot pronounce the word.
+// the model, or if the word is longer than kMaxSpelledLetters. Empty if the model cannot pronounce the word.
 std::vector<G2pResult> pronounce(const G2pModel &model, const std::string &word, const G2pOptions &options);
 
 }  // namespace asr

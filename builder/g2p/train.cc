@@ -38,7 +38,7 @@ Spellings spell(const Pronunciations &dictionary, const std::vector<bool> &words
           static_cast<uint16_t>(std::lower_bound(out.letters.begin(), out.letters.end(), letter) - out.letters.begin()));
     }
     for (const auto &pronunciation : dictionary.words[i].pronunciations) {
-      if (spelled.letters.size() > kMostSpelledLetters || pronunciation.size() > kMostSpelledLetters) {
+      if (spelled.letters.size() > kMaxSpelledLetters || pronunciation.size() > kMaxSpelledLetters) {
         ++*n_too_long;
         continue;
       }

@@ -13,7 +13,7 @@ namespace asr {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr uint32_t kMostInsertions = 3;  // most consecutive units without letters
+constexpr uint32_t kMaxInsertions = 3;  // most consecutive units without letters
 
 struct Range {
   uint32_t begin, end;
@@ -31,7 +31,7 @@ class Builder {
       : model_(model),
         letters_(letters),
         beam_(beam),
-        levels_((letters.size() + 1) * (kMostInsertions + 1) + 1),
+        levels_((letters.size() + 1) * (kMaxInsertions + 1) + 1),
         best_(letters.size() + 2, kNever) {}
 
   WordLattice run();
@@ -56,7 +56,7 @@ class Builder {
   std::vector<double> best_;  // [number of letters]: least cost of a node
   std::vector<bool> seen_;    // units for which the node has an arc
 
-  size_t level_after(size_t n_letters, uint32_t n_insertions) const { return n_letters * (kMostInsertions + 1) + n_insertions; }
+  size_t level_after(size_t n_letters, uint32_t n_insertions) const { return n_letters * (kMaxInsertions + 1) + n_insertions; }
   uint32_t history_of(uint32_t ngram) const;
   uint32_t node_at(size_t level, uint32_t history);
   Range units_with(uint16_t letter) const;
@@ -109,12 +109,12 @@ void Builder::expand(uint32_t node, Range units, size_t level) {
       const double cost = (backoff + model_.cost[child]) / kG2pCostsInNat;
       const uint32_t to = node_at(level, level + 1 == levels_.size() ? 0 : history_of(child));
       nodes_[to].best = std::min(nodes_[to].best, nodes_[node].best + cost);
-      double &best = best_[level / (kMostInsertions + 1)];
+      double &best = best_[level / (kMaxInsertions + 1)];
       best = std::min(best, nodes_[to].best);
-      if (arcs_.size() >= kMostSpellingArcs) {
+      if (arcs_.size() >= kMaxSpellingArcs) {
         fail(ASR_UNSUPPORTED,
              "a word of %zu letters has more than %zu ways between its letters; train the model on a cleaner dictionary",
-             letters_.size(), kMostSpellingArcs);
+             letters_.size(), kMaxSpellingArcs);
       }
       arcs_.push_back({unit, to, cost});
     }
@@ -126,7 +126,7 @@ void Builder::expand_level(size_t n_letters, uint32_t n_insertions) {
   const size_t level = level_after(n_letters, n_insertions);
   const bool ends = n_letters == letters_.size();
   const Range with_letter = ends ? Range{kEnd, kEnd + 1} : units_with(letters_[n_letters]);
-  const Range without = n_insertions < kMostInsertions ? units_with(kNoSymbol) : Range{0, 0};
+  const Range without = n_insertions < kMaxInsertions ? units_with(kNoSymbol) : Range{0, 0};
   for (size_t i = 0; i < levels_[level].nodes.size(); ++i) {
     const uint32_t node = levels_[level].nodes[i];
     nodes_[node].first_arc = static_cast<uint32_t>(arcs_.size());
@@ -182,7 +182,7 @@ WordLattice Builder::result() const {
 WordLattice Builder::run() {
   nodes_[node_at(0, history_of(1 + kBegin))].best = best_[0] = 0;
   for (size_t n_letters = 0; n_letters <= letters_.size(); ++n_letters) {
-    for (uint32_t n_insertions = 0; n_insertions <= kMostInsertions; ++n_insertions) expand_level(n_letters, n_insertions);
+    for (uint32_t n_insertions = 0; n_insertions <= kMaxInsertions; ++n_insertions) expand_level(n_letters, n_insertions);
   }
   for (const uint32_t end : levels_.back().nodes) nodes_[end].rest = 0;
   sum_ways();

@@ -59,7 +59,7 @@ Grammar from_fst(const VectorFstClass &acceptor, const Grammar &symbols) {
 
 void remove_epsilons(VectorFstClass *acceptor) {
   const auto all = fst::script::WeightClass::Zero(acceptor->WeightType());
-  fst::script::RmEpsilon(acceptor, {fst::AUTO_QUEUE, true, all, fst::kNoStateId, fst::kShortestDelta});
+  fst::script::RmEpsilon(acceptor, {fst::AUTO_QUEUE, true, all, fst::kNoStateId, fst::kMinDelta});
   fst::script::Connect(acceptor);
 }
 
@@ -135,12 +135,12 @@ class Determiniser {
   }
 
   void check_work() const {
-    const uint64_t most_states = kSureDeterministicStates + kMostDeterministicRatio * n_before_;
-    if (static_cast<uint64_t>(to_.NumStates()) > most_states || n_arcs_ > kMostGrammarArcs) {
+    const uint64_t max_states = kBaseDeterministicStates + kMaxDeterministicRatio * n_before_;
+    if (static_cast<uint64_t>(to_.NumStates()) > max_states || n_arcs_ > kMaxGrammarArcs) {
       fail(ASR_UNSUPPORTED, "%s: its %llu states become more than %llu once its words are told apart; use fewer repetitions",
-           source_.c_str(), static_cast<unsigned long long>(n_before_), static_cast<unsigned long long>(most_states));
+           source_.c_str(), static_cast<unsigned long long>(n_before_), static_cast<unsigned long long>(max_states));
     }
-    if (n_subset_arcs_ > kMostSubsetArcs) {
+    if (n_subset_arcs_ > kMaxSubsetArcs) {
       fail(ASR_UNSUPPORTED,
            "%s: too many of its %llu states can be reached by the same words; use fewer repetitions, and alternatives that "
            "begin "

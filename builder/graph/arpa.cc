@@ -91,7 +91,7 @@ class ArpaReader {
       fail(ASR_BAD_FILE, "%s: line %zu: %.*s is the logarithm of a probability above 1; correct the model, or make it anew",
            source_.c_str(), line_number_, static_cast<int>(field.size()), field.data());
     }
-    if (std::abs(log10) > kMostLogProbability) bad("'" + std::string(field) + "' is beyond a logarithm's limit of 1e10");
+    if (std::abs(log10) > kMaxLogProbability) bad("'" + std::string(field) + "' is beyond a logarithm's limit of 1e10");
     return static_cast<float>(-kLn10 * (is_probability ? std::min(log10, 0.0) : log10));
   }
 
@@ -101,7 +101,7 @@ class ArpaReader {
       unsigned long long count = 0;
       if (sscanf(std::string(trimmed()).c_str(), "ngram %zu = %llu", &order, &count) != 2) bad("'ngram N=count' expected");
       if (order != counts_.size() + 1) bad("counts must be given for 1-grams, 2-grams and so on, in order");
-      if (order > kMostNgramOrder) bad(format("n-grams of more than %zu words cannot be read", kMostNgramOrder));
+      if (order > kMaxNgramOrder) bad(format("n-grams of more than %zu words cannot be read", kMaxNgramOrder));
       if (count > text_.size() / (2 * order + 2)) bad("the count is larger than the file can hold");
       counts_.push_back(static_cast<uint32_t>(count));
     }

@@ -6,7 +6,7 @@
 
 namespace asr {
 
-// Reads n-grams of up to kMostNgramOrder words. Text before \data\ is comment, fields are separated by blanks, a missing
+// Reads n-grams of up to kMaxNgramOrder words. Text before \data\ is comment, fields are separated by blanks, a missing
 // back-off is 0, a positive logarithm counts as 0. Throws asr::Error with file and line.
 NgramModel read_arpa(const std::string &path);
 NgramModel parse_arpa(const std::string &text, const std::string &source);

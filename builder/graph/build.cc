@@ -75,7 +75,7 @@ GraphData build_graph(const HmmSet &set, const ContextTable &contexts, const Lex
   return_memory(graph.arcs.size());
   progress(0.6, "removing epsilons");
   remove_epsilons(&graph);
-  std::vector<uint32_t> states = minimise(&graph, part(0.6, 0.9), kMostMinimisingSteps, options.n_threads);
+  std::vector<uint32_t> states = minimise(&graph, part(0.6, 0.9), kMaxMinimisingSteps, options.n_threads);
   progress(0.9, "packing");
   const auto n_words = static_cast<uint32_t>(grammar.words.size());
   return pack(std::move(graph), std::move(states), expansion.transitions, set.n_pdfs, n_words);

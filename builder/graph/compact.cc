@@ -112,9 +112,9 @@ void find_arcs_between_classes(const StateGraph &graph, uint32_t state, const st
 
 }  // namespace
 
-std::vector<uint32_t> minimise(StateGraph *graph, const BuildProgress &progress, uint64_t most_steps, uint32_t n_threads) {
+std::vector<uint32_t> minimise(StateGraph *graph, const BuildProgress &progress, uint64_t max_steps, uint32_t n_threads) {
   const std::vector<uint32_t> order = breadth_first_order(*graph);
-  std::vector<uint32_t> class_of = find_state_classes(*graph, order, progress, most_steps, n_threads);
+  std::vector<uint32_t> class_of = find_state_classes(*graph, order, progress, max_steps, n_threads);
   const bool merges = !class_of.empty();
   class_of.resize(graph->n_states());
   for (uint32_t i = 0; !merges && i < order.size(); ++i) class_of[order[i]] = i;

@@ -19,7 +19,7 @@ std::vector<uint32_t> breadth_first_order(const StateGraph &graph);
 // Merges states with the same outgoing labels and costs (the coarsest such partition, found by refinement). Graphs for which
 // that takes too long, such as one sentence of very many words, keep their states. Returns the state of each class; their arcs,
 // and graph->start, then lead to classes.
-std::vector<uint32_t> minimise(StateGraph *graph, const BuildProgress &progress, uint64_t most_steps = kMostMinimisingSteps,
+std::vector<uint32_t> minimise(StateGraph *graph, const BuildProgress &progress, uint64_t max_steps = kMaxMinimisingSteps,
                                uint32_t n_threads = 1);
 
 // Numbers the reachable states and returns them, like minimise without merging.

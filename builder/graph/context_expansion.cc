@@ -67,11 +67,11 @@ class Expander {
       const auto [state, at] = todo_.front();
       todo_.pop_front();
       expand(state, at);
-      if (graph_.arcs.size() > lexical_.most_expanded_arcs) {
+      if (graph_.arcs.size() > lexical_.max_expanded_arcs) {
         fail(ASR_UNSUPPORTED,
              "the grammar comes to more than %llu arcs with all neighbours of its phones; let fewer short words follow each "
              "other",
-             static_cast<unsigned long long>(lexical_.most_expanded_arcs));
+             static_cast<unsigned long long>(lexical_.max_expanded_arcs));
       }
       const size_t n_known = done + 1 + todo_.size();
       if (done % 65536 == 0) progress(double(done) / double(n_known), format("expanding contexts: %zu of %zu", done, n_known));
@@ -206,7 +206,7 @@ class Expander {
   }
 
   Span store(const std::vector<StateArc> &entry) {
-    if (entry_pool_.size() + entry.size() >= kMostGraphArcs)
+    if (entry_pool_.size() + entry.size() >= kMaxGraphArcs)
       fail(ASR_UNSUPPORTED, "the graph has more than 2^32 arcs; prune the language model more");
     entry_pool_.append(entry.data(), entry.size());
     return {static_cast<uint32_t>(entry_pool_.size() - entry.size()), static_cast<uint32_t>(entry.size())};

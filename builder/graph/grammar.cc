@@ -83,7 +83,7 @@ std::string tag_text(const std::string &text) {
 
 std::vector<bool> find_unknown(const std::vector<std::string> &words, const Vocabulary &vocabulary, const std::string &source,
                                const std::vector<TextPlace> &places) {
-  constexpr size_t kMostListed = 20;
+  constexpr size_t kMaxListed = 20;
   std::vector<bool> unknown(words.size());
   std::string list;
   size_t n_unknown = 0;
@@ -92,7 +92,7 @@ std::vector<bool> find_unknown(const std::vector<std::string> &words, const Voca
     if (vocabulary.pronounced(words[i])) continue;
     unknown[i] = true;
     if (vocabulary.dropped != nullptr) vocabulary.dropped->push_back(words[i]);
-    if (++n_unknown > kMostListed) continue;
+    if (++n_unknown > kMaxListed) continue;
     list += (n_unknown > 1 ? ", " : "") + words[i];
     if (!places.empty()) list += " (" + shown(places[i]) + ")";
     const std::string why = vocabulary.why_left_out ? vocabulary.why_left_out(words[i]) : "";
@@ -101,7 +101,7 @@ std::vector<bool> find_unknown(const std::vector<std::string> &words, const Voca
     has_left_out = true;
   }
   if (n_unknown == 0 || vocabulary.drop_unknown) return unknown;
-  if (n_unknown > kMostListed) list += format(" and %zu more", n_unknown - kMostListed);
+  if (n_unknown > kMaxListed) list += format(" and %zu more", n_unknown - kMaxListed);
   fail(ASR_INVALID_ARGUMENT, "%s: %zu of %zu words have no %spronunciation in %s: %s; %s", source.c_str(), n_unknown,
        words.size(), has_left_out ? "usable " : "", vocabulary.dictionary.c_str(), list.c_str(), vocabulary.remedy.c_str());
 }

@@ -39,7 +39,7 @@ struct Grammar {
   std::vector<std::vector<GrammarArc>> arcs;  // [n_states]
   std::vector<float> final_costs;             // [n_states]
   // Beyond so many arcs of the lexical graph, or of that graph with its phones in context, the grammar is refused.
-  uint64_t most_spelled_arcs = UINT64_MAX, most_expanded_arcs = UINT64_MAX;
+  uint64_t max_spelled_arcs = UINT64_MAX, max_expanded_arcs = UINT64_MAX;
 
   uint32_t n_states() const { return static_cast<uint32_t>(final_costs.size()); }
   uint32_t add_state() {

@@ -83,9 +83,9 @@ class JoinedWords {
     for (uint32_t word = 1; word < numbers.size(); ++word) {
       WordLabel joined = {of_name.rule, label(list, word).tags};
       if (ends_phrase[word] && !of_name.tags.empty()) joined.tags += (joined.tags.empty() ? "" : "\n") + of_name.tags;
-      if (static_cast<size_t>(std::count(joined.tags.begin(), joined.tags.end(), '\n')) >= kMostWordTags) {
+      if (static_cast<size_t>(std::count(joined.tags.begin(), joined.tags.end(), '\n')) >= kMaxWordTags) {
         fail(ASR_UNSUPPORTED, "%s: with the tags of %s the word '%.80s' has more than %zu; use fewer", open_.name.c_str(),
-             open_.words.words[name].c_str(), list.words[word].c_str(), kMostWordTags);
+             open_.words.words[name].c_str(), list.words[word].c_str(), kMaxWordTags);
       }
       numbers[word] = add(list.words[word], joined);
     }
@@ -107,7 +107,7 @@ class JoinedWords {
         number_of_.try_emplace({word, label.rule, label.tags}, static_cast<uint32_t>(table_.words.size()));
     if (is_new) {
       n_bytes_ += sizeof(WordLabel) + word.size() + label.rule.size() + label.tags.size();
-      if (n_bytes_ > kMostSymbolBytes) fail_symbols(open_.name);
+      if (n_bytes_ > kMaxSymbolBytes) fail_symbols(open_.name);
       table_.words.push_back(word);
       table_.labels.push_back(label);
     }

@@ -13,13 +13,13 @@ namespace {
 
 constexpr uint32_t kSelf = 0xffffffffu;  // represents the state itself while its arcs are compared
 
-// Counts the paths through a topology whose arcs only lead forward; kMostHmmPaths + 1 if there are more.
+// Counts the paths through a topology whose arcs only lead forward; kMaxHmmPaths + 1 if there are more.
 uint32_t count_paths(uint32_t n_states, const std::vector<std::vector<TopologyArc>> &leaving,
                      const std::vector<TopologyArc> &entering) {
   std::vector<uint32_t> n_paths(n_states + size_t{1}, 1);
   const auto count = [&](const std::vector<TopologyArc> &arcs) {
     uint32_t n = 0;
-    for (const TopologyArc &arc : arcs) n = std::min(n + n_paths[arc.to], kMostHmmPaths + 1);
+    for (const TopologyArc &arc : arcs) n = std::min(n + n_paths[arc.to], kMaxHmmPaths + 1);
     return n;
   };
   for (uint32_t state = n_states; state-- > 0;) n_paths[state] = count(leaving[state]);
@@ -65,7 +65,7 @@ HmmStates::ScaledTopology HmmStates::scale(const Topology &topology, const Trans
     }
   }
   // Sharing states follows every path through the model.
-  scaled.left_to_right &= !scaled.left_to_right || count_paths(n, scaled.leaving, scaled.entering) <= kMostHmmPaths;
+  scaled.left_to_right &= !scaled.left_to_right || count_paths(n, scaled.leaving, scaled.entering) <= kMaxHmmPaths;
   least[n] = 0;
   for (TopologyArc &arc : scaled.entering) arc.cost += least[arc.to];
   for (uint32_t state = 0; state < n; ++state) {
@@ -86,7 +86,7 @@ bool HmmStates::same_beginning(size_t a, size_t b, uint32_t hmm_state) const {
          std::equal(first.pdfs.begin(), first.pdfs.begin() + hmm_state + 1, second.pdfs.begin());
 }
 
-float HmmStates::least_cost(size_t begin, size_t end) const {
+float HmmStates::min_cost(size_t begin, size_t end) const {
   float least = branches_[begin].cost;
   for (size_t i = begin + 1; i < end; ++i) least = std::min(least, branches_[i].cost);
   return least;
@@ -105,7 +105,7 @@ void HmmStates::add_arcs(const std::vector<TopologyArc> &from, size_t begin, siz
       } else {
         while (group_end < end && same_beginning(group, group_end, arc.to)) ++group_end;
         const uint32_t next = shared_state(group, group_end, arc.to);
-        const float cost = arc.cost + least_cost(group, group_end) - paid;
+        const float cost = arc.cost + min_cost(group, group_end) - paid;
         arcs->push_back({transition_id(group, arc.to, false), 0, cost, next});
       }
       group = group_end;
@@ -120,7 +120,7 @@ uint32_t HmmStates::shared_state(size_t begin, size_t end, uint32_t hmm_state) {
   if (topology.self_loop[hmm_state] != kNotFinal) {
     arcs.push_back({transition_id(begin, hmm_state, true), 0, topology.self_loop[hmm_state], kSelf});
   }
-  add_arcs(topology.leaving[hmm_state], begin, end, least_cost(begin, end), &arcs);
+  add_arcs(topology.leaving[hmm_state], begin, end, min_cost(begin, end), &arcs);
   uint64_t hash = transition_id(begin, hmm_state, false);
   for (const StateArc &arc : arcs) hash = mix_hash(hash, arc.transition_id, float_bits(arc.cost), arc.next);
   const uint32_t found = states_by_hash_.find(hash, [&](uint32_t state) {

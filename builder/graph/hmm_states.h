@@ -61,7 +61,7 @@ class HmmStates {
   static ScaledTopology scale(const Topology &topology, const TransitionScales &scales);
   uint32_t transition_id(size_t branch, uint32_t hmm_state, bool self_loop);
   bool same_beginning(size_t a, size_t b, uint32_t hmm_state) const;
-  float least_cost(size_t begin, size_t end) const;
+  float min_cost(size_t begin, size_t end) const;
   void add_arcs(const std::vector<TopologyArc> &from, size_t begin, size_t end, float paid, std::vector<StateArc> *arcs);
   uint32_t shared_state(size_t begin, size_t end, uint32_t hmm_state);
   void add_whole(size_t branch, std::vector<StateArc> *entry);

@@ -161,7 +161,7 @@ class JsgfParser {
   }
 
   RuleNode parse_alternatives() {
-    if (++depth_ > kMostRuleNesting) bad(format("parts are nested too deeply, more than %d in each other", kMostRuleNesting));
+    if (++depth_ > kMaxRuleNesting) bad(format("parts are nested too deeply, more than %d in each other", kMaxRuleNesting));
     RuleNode node = node_here(RuleNode::kAlternatives);
     size_t n_weights = 0;
     for (;;) {
@@ -232,7 +232,7 @@ class JsgfParser {
         break;
       }
       for (int n_marks = 1; at_mark('*') || at_mark('+'); ++n_marks) {
-        if (n_marks > kMostJsgfMarks) bad(format("more than %d marks * or + follow each other", kMostJsgfMarks));
+        if (n_marks > kMaxJsgfMarks) bad(format("more than %d marks * or + follow each other", kMaxJsgfMarks));
         part = repeated(std::move(part), at_mark('*') ? 0 : 1, RuleNode::kNoLimit);
         next();
       }

@@ -11,7 +11,7 @@
 namespace asr {
 namespace {
 
-constexpr size_t kMostGrammars = 256;
+constexpr size_t kMaxGrammars = 256;
 
 std::string grammar_of(const std::string &rule) {
   const size_t dot = rule.rfind('.');
@@ -62,7 +62,7 @@ class Resolver {
     if (name == main_) return "";
     if (grammars_.count(name) > 0) return name;
     if (!find_) bad(from, place, "a grammar in memory cannot import others; copy their rules into it, or give a file");
-    if (grammars_.size() == kMostGrammars) bad(from, place, format("more than %zu grammars are imported", kMostGrammars));
+    if (grammars_.size() == kMaxGrammars) bad(from, place, format("more than %zu grammars are imported", kMaxGrammars));
     try {
       grammars_.emplace(name, find_(name));
     } catch (const Error &error) {

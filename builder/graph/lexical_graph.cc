@@ -108,10 +108,10 @@ class TreeBuilder {
   }
 
   void add_arcs(const std::vector<LexicalArc> &arcs) {
-    if (graph_.arcs.size() + arcs.size() > grammar_.most_spelled_arcs) {
+    if (graph_.arcs.size() + arcs.size() > grammar_.max_spelled_arcs) {
       fail(ASR_UNSUPPORTED,
            "the grammar comes to more than %llu arcs when its words are spelled; use fewer repetitions of rules, or classes",
-           static_cast<unsigned long long>(grammar_.most_spelled_arcs));
+           static_cast<unsigned long long>(grammar_.max_spelled_arcs));
     }
     graph_.arcs.insert(graph_.arcs.end(), arcs.begin(), arcs.end());
   }
@@ -178,7 +178,7 @@ class TreeBuilder {
 LexicalGraph make_lexical_graph(const Grammar &grammar, const Lexicon &lexicon, double word_cost,
                                 const BuildProgress &progress) {
   LexicalGraph graph = TreeBuilder(grammar, lexicon, word_cost).build(progress);
-  graph.most_expanded_arcs = grammar.most_expanded_arcs;
+  graph.max_expanded_arcs = grammar.max_expanded_arcs;
   return graph;
 }
 

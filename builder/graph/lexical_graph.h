@@ -55,7 +55,7 @@ struct LexicalGraph {
   std::vector<uint32_t> n_arcs;
   std::vector<LexicalArc> arcs;
   std::vector<float> final_costs;
-  uint64_t most_expanded_arcs = UINT64_MAX;  // of the grammar
+  uint64_t max_expanded_arcs = UINT64_MAX;  // of the grammar
 
   uint32_t n_states() const { return static_cast<uint32_t>(final_costs.size()); }
 };

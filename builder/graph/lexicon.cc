@@ -40,9 +40,9 @@ Lexicon numbered(const WordsOf &words_of, const std::string &source) {
       const bool is_new = of_word.empty() || of_word.back() != index;
       if (is_new) of_word.push_back(index);
       set_cost(&lexicon, word, of_word.size(), is_new, cost);
-      if (of_word.size() > kMostPronunciations) {
+      if (of_word.size() > kMaxPronunciations) {
         fail(ASR_BAD_FILE, "%s: '%.40s' has more than %zu pronunciations; leave some out", source.c_str(), word.c_str(),
-             kMostPronunciations);
+             kMaxPronunciations);
       }
     }
   }

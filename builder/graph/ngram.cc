@@ -33,7 +33,7 @@ uint32_t extend(const NgramModel &model, NgramPlace history, uint32_t word) {
 }  // namespace
 
 NgramPlace back_off(const NgramModel &model, NgramPlace ngram) {
-  uint32_t words[kMostNgramOrder];
+  uint32_t words[kMaxNgramOrder];
   for (NgramPlace at = ngram; at.level >= 0; --at.level) {
     const NgramLevel &level = model.levels[at.level];
     words[at.level] = level.word[at.index];
@@ -71,9 +71,9 @@ bool predicts_end(const NgramModel &model) {
 
 NgramBuilder::NgramBuilder(std::vector<std::string> words, size_t order, std::string source)
     : words_(std::move(words)), rows_(order), source_(std::move(source)) {
-  if (order > kMostNgramOrder) {
+  if (order > kMaxNgramOrder) {
     fail(ASR_UNSUPPORTED, "%s: has n-grams of %zu words; up to %zu are possible, give a model of a lower order",
-         source_.c_str(), order, kMostNgramOrder);
+         source_.c_str(), order, kMaxNgramOrder);
   }
 }
 

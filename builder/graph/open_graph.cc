@@ -154,11 +154,11 @@ class Joiner {
 
   // Throws if the additional states or arcs make the graph too large.
   void check_size(uint64_t n_states, uint64_t n_arcs) const {
-    if (graph_.n_states() + n_states <= kMostJoinedStates && graph_.arcs.size() + n_copied_arcs_ + n_arcs <= kMostJoinedArcs) {
+    if (graph_.n_states() + n_states <= kMaxJoinedStates && graph_.arcs.size() + n_copied_arcs_ + n_arcs <= kMaxJoinedArcs) {
       return;
     }
     fail(ASR_UNSUPPORTED, "%s: with its classes it has more than %u states or %u arcs; use classes at fewer places",
-         source_.c_str(), kMostJoinedStates, kMostJoinedArcs);
+         source_.c_str(), kMaxJoinedStates, kMaxJoinedArcs);
   }
 
   const std::vector<Begins> &begins_of(const OpenGraph &list) {

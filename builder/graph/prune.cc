@@ -7,13 +7,13 @@
 namespace asr {
 namespace {
 
-constexpr double kLeastMass = 1e-6;  // margin: rounding can raise a history's listed probabilities to a sum of one or more
+constexpr double kMinMass = 1e-6;  // margin: rounding can raise a history's listed probabilities to a sum of one or more
 
 // The probability mass that a history leaves to unlisted words: by its own probabilities, and by the shorter history's.
 struct BackoffMass {
   double own = 1, shorter = 1;
 
-  double weight() const { return std::max(own, kLeastMass) / std::max(shorter, kLeastMass); }
+  double weight() const { return std::max(own, kMinMass) / std::max(shorter, kMinMass); }
 };
 
 BackoffMass backoff_mass(const NgramModel &model, NgramPlace history, std::vector<double> *shorter_probs) {
@@ -56,7 +56,7 @@ void judge(const NgramModel &model, NgramPlace history, double history_prob, dou
     const BackoffMass without{mass.own + prob, mass.shorter + shorter_prob};
     const double change_of_word = std::log(shorter_prob * without.weight()) + double(longer.cost[i]);
     const double change_of_others =
-        mass.shorter > kLeastMass ? std::log(without.weight() / mass.weight()) : 0;  // zero without unlisted words
+        mass.shorter > kMinMass ? std::log(without.weight() / mass.weight()) : 0;  // zero without unlisted words
     const double divergence = -history_prob * (prob * change_of_word + std::max(mass.own, 0.0) * change_of_others);
     (*keep)[i] = needed[history.level + 1][i] || std::expm1(divergence) >= threshold;
   }

@@ -41,8 +41,8 @@ class RuleExpander {
     Grammar words = attach_tags(tagged_, source_);
     check_epsilons(words);
     Grammar grammar = optimise(words, source_);
-    grammar.most_spelled_arcs = std::max(kSureSpelledArcs, kMostSpelledRatio * n_nodes());
-    grammar.most_expanded_arcs = std::max(kSureExpandedArcs, kMostExpandedRatio * n_nodes());
+    grammar.max_spelled_arcs = std::max(kBaseSpelledArcs, kMaxSpelledRatio * n_nodes());
+    grammar.max_expanded_arcs = std::max(kBaseExpandedArcs, kMaxExpandedRatio * n_nodes());
     return grammar;
   }
 
@@ -124,14 +124,14 @@ class RuleExpander {
       word_id_[word] = static_cast<uint32_t>(tagged_.symbols.size());
       tagged_.symbols.push_back({RuleSymbol::kWord, word, root_, place});
       n_symbol_bytes_ += sizeof(RuleSymbol) + word.size() + root_.size();
-      if (n_symbol_bytes_ > kMostSymbolBytes) fail_symbols(source_);
+      if (n_symbol_bytes_ > kMaxSymbolBytes) fail_symbols(source_);
     }
   }
 
   uint32_t add_state() {
-    if (grammar_.n_states() >= kMostGrammarStates) {
+    if (grammar_.n_states() >= kMaxGrammarStates) {
       fail(ASR_UNSUPPORTED, "%s: its rules spell out to more than %u states; use fewer nested rules", source_.c_str(),
-           kMostGrammarStates);
+           kMaxGrammarStates);
     }
     return grammar_.add_state();
   }
@@ -148,9 +148,9 @@ class RuleExpander {
 
   // Counts the nesting of parts and rules, since each level uses stack.
   void enter() {
-    if (++depth_ <= kMostRuleDepth) return;
+    if (++depth_ <= kMaxRuleDepth) return;
     fail(ASR_UNSUPPORTED, "%s: its rules and parts lie in each other more than %u deep; use fewer nested rules",
-         source_.c_str(), kMostRuleDepth);
+         source_.c_str(), kMaxRuleDepth);
   }
 
   void add_part(const RuleNode &node, uint32_t from, uint32_t to) {
@@ -308,9 +308,9 @@ class RuleExpander {
         const std::vector<GrammarArc> &arcs = grammar.arcs[todo.back()];
         todo.pop_back();
         n_arcs += arcs.size();
-        if (n_arcs > kMostGrammarArcs) {
+        if (n_arcs > kMaxGrammarArcs) {
           fail(ASR_UNSUPPORTED, "%s: its rules spell out to more than %llu arcs; use fewer optional parts in a row",
-               source_.c_str(), static_cast<unsigned long long>(kMostGrammarArcs));
+               source_.c_str(), static_cast<unsigned long long>(kMaxGrammarArcs));
         }
         for (const GrammarArc &arc : arcs) {
           if (arc.word != 0 || reached_by[arc.next] == state) continue;
@@ -333,13 +333,13 @@ std::string root_name(const Rules &rules, const std::string &named, const std::s
     const bool is_own = grammar == rules.grammar || grammar == rules.grammar.substr(rules.grammar.rfind('.') + 1);
     if (is_own && rules.rules.count(rule) > 0) return rule;
   }
-  constexpr size_t kMostListed = 10;
+  constexpr size_t kMaxListed = 10;
   std::string list;
   size_t n = 0;
   for (const auto &[other, definition] : rules.rules) {
-    if (definition.is_public && ++n <= kMostListed) list += (list.empty() ? "<" : ", <") + other + ">";
+    if (definition.is_public && ++n <= kMaxListed) list += (list.empty() ? "<" : ", <") + other + ">";
   }
-  if (n > kMostListed) list += ", ...";
+  if (n > kMaxListed) list += ", ...";
   fail(ASR_BAD_FILE, "%s: the rule <%s> is not defined; %s%s", source.c_str(), name.c_str(),
        n == 0 ? "define it or correct its name" : "its public rules are ", list.c_str());
 }

@@ -196,7 +196,7 @@ class SrgsParser {
   void parse_repeat(const XmlPiece &element, const std::string &text, RuleNode *node) const {
     const auto parse = [&](std::string_view digits, uint32_t *value) {
       const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), *value);
-      return error == std::errc() && stop == digits.data() + digits.size() && *value <= kMostRuleRepeats;
+      return error == std::errc() && stop == digits.data() + digits.size() && *value <= kMaxRuleRepeats;
     };
     const size_t dash = std::min(text.find('-'), text.size());
     const std::string_view least = std::string_view(text).substr(0, dash), most = std::string_view(text).substr(dash);
@@ -206,7 +206,7 @@ class SrgsParser {
     if (most.size() > 1) good &= parse(most.substr(1), &node->most) && node->most >= node->least;
     if (!good) {
       bad(element,
-          "\"" + text + format("\" is not a repeat, such as \"0-1\", \"3\" or \"1-\", up to %u times", kMostRuleRepeats));
+          "\"" + text + format("\" is not a repeat, such as \"0-1\", \"3\" or \"1-\", up to %u times", kMaxRuleRepeats));
     }
   }
 };

@@ -255,11 +255,11 @@ void StateSplitter::split_class(Group begin, Group end) {
   const auto end_of_group = [&](Group group) {
     return std::find_if(group, end, [&](const Hashed &hashed) { return !hashed.same(*group); });
   };
-  auto n_most = std::ptrdiff_t{size_[number]} - (end - begin);
+  auto n_max = std::ptrdiff_t{size_[number]} - (end - begin);
   Group most = end, end_of_most = end;  // the largest group of equal hashes, if it is larger than the others
   for (Group group = begin, next = begin; group != end; group = next) {
     next = end_of_group(group);
-    if (next - group > n_most) n_most = next - group, most = group, end_of_most = next;
+    if (next - group > n_max) n_max = next - group, most = group, end_of_most = next;
   }
   const uint64_t of_others = hash_[number];
   const bool has_others = size_[number] > static_cast<uint32_t>(end - begin);
@@ -314,7 +314,7 @@ void StateSplitter::find_states_to_hash() {
 }  // namespace
 
 std::vector<uint32_t> find_state_classes(const StateGraph &graph, const std::vector<uint32_t> &order,
-                                         const BuildProgress &progress, uint64_t most_steps, uint32_t n_threads) {
+                                         const BuildProgress &progress, uint64_t max_steps, uint32_t n_threads) {
   const auto n = static_cast<uint32_t>(order.size());
   const StateHash hash_of(graph, order);
   Partition partition(graph, order, n_threads);
@@ -322,7 +322,7 @@ std::vector<uint32_t> find_state_classes(const StateGraph &graph, const std::vec
     progress(double(n_classes) / n, format("minimising: %u of %u states differ", n_classes, n));
   };
   bool is_final = false;
-  for (uint32_t round = 0; round < kSureMinimisingRounds && !is_final; ++round) {
+  for (uint32_t round = 0; round < kBaseMinimisingRounds && !is_final; ++round) {
     is_final = !partition.refine(hash_of);
     report(partition.n_classes());
   }
@@ -331,7 +331,7 @@ std::vector<uint32_t> find_state_classes(const StateGraph &graph, const std::vec
   if (is_final) return numbered(std::move(class_of), order, partition.n_classes());
   StateSplitter splitter(graph, hash_of, partition, &class_of);
   while (splitter.split()) {
-    if (splitter.n_steps() > most_steps) return {};
+    if (splitter.n_steps() > max_steps) return {};
     report(splitter.n_classes());
   }
   return numbered(std::move(class_of), order, splitter.n_classes());

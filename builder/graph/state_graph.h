@@ -41,7 +41,7 @@ struct StateGraph {
     return n_states() - 1;
   }
   void set_arcs(uint32_t state, const std::vector<StateArc> &of_state) {
-    if (arcs.size() + of_state.size() >= kMostGraphArcs) {
+    if (arcs.size() + of_state.size() >= kMaxGraphArcs) {
       fail(ASR_UNSUPPORTED, "the graph has more than 2^32 arcs; prune the language model more");
     }
     begin[state] = static_cast<uint32_t>(arcs.size());

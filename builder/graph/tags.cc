@@ -102,13 +102,13 @@ class TagAttacher {
 
   [[noreturn]] void too_large() const {
     fail(ASR_UNSUPPORTED, "%s: its rules and tags spell out to more than %u states or %llu arcs; use fewer tags on groups",
-         source_.c_str(), kMostGrammarStates, static_cast<unsigned long long>(kMostGrammarArcs));
+         source_.c_str(), kMaxGrammarStates, static_cast<unsigned long long>(kMaxGrammarArcs));
   }
 
   uint32_t state(const Place &place) {
     const auto [found, is_new] = number_of_.emplace(place, result_.n_states());
     if (!is_new) return found->second;
-    if (result_.n_states() >= kMostGrammarStates) too_large();
+    if (result_.n_states() >= kMaxGrammarStates) too_large();
     place_of_.push_back(&found->first);
     return result_.add_state();
   }
@@ -118,7 +118,7 @@ class TagAttacher {
   }
 
   void add_arc(uint32_t from, uint32_t word, float cost, uint32_t to) {
-    if (++n_arcs_ > kMostGrammarArcs) too_large();
+    if (++n_arcs_ > kMaxGrammarArcs) too_large();
     result_.arcs[from].push_back({word, cost, to});
   }
 
@@ -134,11 +134,11 @@ class TagAttacher {
 
   void add_tag(Tags *tags, uint32_t tag) const {
     tags->push_back(tag);
-    if (tags->size() <= kMostWordTags) return;
+    if (tags->size() <= kMaxWordTags) return;
     const RuleSymbol &last = tagged_.symbols[tag];
     fail(ASR_UNSUPPORTED,
          "%s: %s: with {%.40s} a word has more than %zu tags; use fewer, and none in a repetition without words",
-         source_.c_str(), shown(last.place).c_str(), last.text.c_str(), kMostWordTags);
+         source_.c_str(), shown(last.place).c_str(), last.text.c_str(), kMaxWordTags);
   }
 
   void expand(uint32_t number, const Place &at) {
@@ -159,7 +159,7 @@ class TagAttacher {
   std::string joined(const Tags &tags) {
     std::string text;
     for (const uint32_t tag : tags) n_label_bytes_ += tagged_.symbols[tag].text.size() + 1;
-    if (n_label_bytes_ > kMostSymbolBytes) fail_symbols(source_);
+    if (n_label_bytes_ > kMaxSymbolBytes) fail_symbols(source_);
     for (const uint32_t tag : tags) text += (text.empty() ? "" : "\n") + tagged_.symbols[tag].text;
     return text;
   }
@@ -186,7 +186,7 @@ class TagAttacher {
 
 void fail_symbols(const std::string &source) {
   fail(ASR_UNSUPPORTED, "%s: its words, each with its rule and tags, come to more than %zu MiB; shorten tags and rule names",
-       source.c_str(), kMostSymbolBytes >> 20);
+       source.c_str(), kMaxSymbolBytes >> 20);
 }
 
 Grammar attach_tags(const TaggedGrammar &tagged, const std::string &source) { return TagAttacher(tagged, source).attach(); }

@@ -28,6 +28,6 @@ struct TaggedGrammar {
 // dropped.
 Grammar attach_tags(const TaggedGrammar &tagged, const std::string &source);
 
-[[noreturn]] void fail_symbols(const std::string &source);  // for symbols that exceed kMostSymbolBytes in total
+[[noreturn]] void fail_symbols(const std::string &source);  // for symbols that exceed kMaxSymbolBytes in total
 
 }  // namespace asr

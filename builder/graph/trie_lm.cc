@@ -103,7 +103,7 @@ class TrieReader {
   }
 
   float cost(float log, bool is_probability) const {
-    if (!(std::abs(log) <= kMostLogProbability)) bad("a probability is not a number, or beyond a logarithm's limit of 1e10");
+    if (!(std::abs(log) <= kMaxLogProbability)) bad("a probability is not a number, or beyond a logarithm's limit of 1e10");
     return static_cast<float>(-kLogBase * (is_probability ? std::min(log, 0.0f) : log));
   }
   float table_value(const uint8_t *table, uint32_t index) const {
@@ -116,7 +116,7 @@ class TrieReader {
     if (file_.size() < kMagicBytes || std::memcmp(take(kMagicBytes, "the magic"), kMagic, kMagicBytes) != 0)
       bad("the magic is missing");
     const size_t order = take_value<uint8_t>("the header");
-    if (order < 1 || order > kMostNgramOrder) bad("the order is out of range");
+    if (order < 1 || order > kMaxNgramOrder) bad("the order is out of range");
     for (size_t level = 0; level < order; ++level) counts_.push_back(take_value<uint32_t>("the header"));
     if (counts_[0] == 0) bad("there are no words");
     if (order > 1) take_value<int32_t>("the header");

@@ -15,7 +15,7 @@ namespace asr {
 namespace {
 
 constexpr char kBlanks[] = " \t\r\n";
-constexpr size_t kMostAttributes = 64;
+constexpr size_t kMaxAttributes = 64;
 
 bool is_blank(char c) { return c != '\0' && strchr(kBlanks, c) != nullptr; }
 
@@ -180,7 +180,7 @@ void XmlReader::take_attribute(XmlPiece *element) {
   const size_t begin = at_ + 1, end = text_.find(quote, begin);
   if (end == std::string::npos) bad(place(), "the value of " + name + " does not end");
   if (element->attribute(name) != nullptr) bad(where, name + " is given twice");
-  if (element->attributes.size() >= kMostAttributes) bad(where, "an element has more than 64 attributes");
+  if (element->attributes.size() >= kMaxAttributes) bad(where, "an element has more than 64 attributes");
   std::string value = decode(text_.substr(begin, end - begin), place());
   step(end + 1 - at_);
   element->attributes.emplace_back(std::move(name), std::move(value));
@@ -191,8 +191,8 @@ XmlPiece XmlReader::take_start() {
   piece.kind = XmlPiece::kStart;
   piece.place = place();
   if (open_.empty() && has_root_) bad(piece.place, "a second outermost element");
-  if (open_.size() >= size_t{kMostRuleNesting})
-    bad(piece.place, format("elements are nested too deeply, more than %d in each other", kMostRuleNesting));
+  if (open_.size() >= size_t{kMaxRuleNesting})
+    bad(piece.place, format("elements are nested too deeply, more than %d in each other", kMaxRuleNesting));
   step();
   piece.text = take_name("the name of an element");
   for (;;) {

@@ -26,7 +26,7 @@ class XmlReader {
   XmlReader(const std::string &text, const std::string &source) : text_(text), source_(source) {}
 
   // Returns the next piece. Checks that elements are closed in order, that there is one root element, and that nesting is at
-  // most kMostRuleNesting.
+  // most kMaxRuleNesting.
   XmlPiece next();
 
   // Returns text with its entities replaced; `place` is its beginning.

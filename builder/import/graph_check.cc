@@ -11,9 +11,9 @@
 namespace asr {
 namespace {
 
-constexpr size_t kMostSources = 20000;   // states from whose arcs the graph is walked
-constexpr size_t kMostFollowing = 4096;  // arcs looked at behind one arc
-constexpr size_t kMostEpsilons = 1024;   // states reached through epsilons behind one arc
+constexpr size_t kMaxSources = 20000;   // states from whose arcs the graph is walked
+constexpr size_t kMaxFollowing = 4096;  // arcs looked at behind one arc
+constexpr size_t kMaxEpsilons = 1024;   // states reached through epsilons behind one arc
 
 class Walk {
  public:
@@ -30,7 +30,7 @@ class Walk {
         if (set_.transitions[id].hmm_state != 0) refuse("begins with " + name(id) + ", which begins no phone");
       });
     }
-    const size_t n_states = graph_.n_states(), step = std::max<size_t>(1, n_states / kMostSources);
+    const size_t n_states = graph_.n_states(), step = std::max<size_t>(1, n_states / kMaxSources);
     for (size_t state = 0; state < n_states; state += step) check_state(static_cast<uint32_t>(state));
   }
 
@@ -88,7 +88,7 @@ class Walk {
   std::vector<uint32_t> reached(uint32_t state) const {
     std::vector<uint32_t> states = {state};
     std::unordered_set<uint32_t> seen = {state};
-    for (size_t i = 0; i < states.size() && states.size() < kMostEpsilons; ++i) {
+    for (size_t i = 0; i < states.size() && states.size() < kMaxEpsilons; ++i) {
       for (uint32_t a = graph_.epsilon_begin[states[i]]; a < graph_.epsilon_begin[states[i] + 1]; ++a) {
         if (seen.insert(graph_.arcs[a].next_state).second) states.push_back(graph_.arcs[a].next_state);
       }
@@ -107,7 +107,7 @@ class Walk {
       const asr_graph_arc &arc = graph_.arcs[a];
       size_t n_following = 0;
       for (const uint32_t next : reached(arc.next_state)) {
-        if (n_following > kMostFollowing) break;
+        if (n_following > kMaxFollowing) break;
         if (std::isfinite(graph_.final_costs[next]) && !may_end(arc.transition_id)) {
           refuse("ends behind " + name(arc.transition_id) + ", which leaves no phone");
         }

@@ -167,7 +167,7 @@ void read_kind(uint16_t kind, uint32_t n_dims, const HtkOptions &options, FrontE
 void read_bank(Config &config, FrontEnd &f) {
   const double nyquist_hz = f.sample_rate_hz / 2;
   f.magnitude = !config.flag("USEPOWER", false);
-  f.n_mel = config.count("NUMCHANS", 20, 2, kMostMel);
+  f.n_mel = config.count("NUMCHANS", 20, 2, kMaxMel);
   f.low_hz = std::max(config.number("LOFREQ", 0, -1, nyquist_hz), 0.0);
   const double high_hz = config.number("HIFREQ", -1, -1, nyquist_hz);
   f.high_hz = high_hz > 0 ? high_hz : nyquist_hz;
@@ -182,14 +182,14 @@ void read_bank(Config &config, FrontEnd &f) {
 
 // Reads the options of PLP alone; n_ceps is known.
 void read_prediction(Config &config, const HtkOptions &options, FrontEnd &f) {
-  const uint32_t n_least = std::max(f.n_ceps - (f.energy_beside_c0 ? 2 : 1), 1u);
-  const uint32_t n_most = std::min(f.n_mel - 1, kMostLpcOrder);
-  if (n_least > n_most) {
+  const uint32_t n_min = std::max(f.n_ceps - (f.energy_beside_c0 ? 2 : 1), 1u);
+  const uint32_t n_max = std::min(f.n_mel - 1, kMaxLpcOrder);
+  if (n_min > n_max) {
     fail(ASR_BAD_FILE, "%s: %u cepstra of PLP need more than %u channels and at most %u; correct NUMCHANS in --config",
-         options.models.back().c_str(), n_least, f.n_mel, kMostLpcOrder);
+         options.models.back().c_str(), n_min, f.n_mel, kMaxLpcOrder);
   }
-  f.lpc_order = config.count("LPCORDER", 12, n_least, n_most);
-  f.compression = config.number("COMPRESSFACT", 0.33, 0.01, f.most_compression());
+  f.lpc_order = config.count("LPCORDER", 12, n_min, n_max);
+  f.compression = config.number("COMPRESSFACT", 0.33, 0.01, f.max_compression());
 }
 
 // Sets normalisation of the energy to the recording's highest, which needs whole recordings. It is left out if only differences

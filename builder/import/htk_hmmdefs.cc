@@ -19,7 +19,7 @@
 namespace asr::htk {
 namespace {
 
-constexpr uint32_t kMostMatrixStates = kMostHmmStates + 2;  // an entry and an exit
+constexpr uint32_t kMaxMatrixStates = kMaxHmmStates + 2;    // an entry and an exit
 constexpr double kMaxSumError = 0.01;                       // of probabilities that were written with few digits
 
 // Splits the file into words: "<KEYWORD>" in upper case, "~x", names without their quotes and escapes, numbers. HTK quotes with
@@ -198,13 +198,13 @@ class Parser {
       const std::string option = t_->peek();
       if (option == "<STREAMINFO>") {
         t_->next("option");
-        std::vector<uint32_t> dims(t_->count("number of streams", kMostStreams));
-        for (uint32_t &d : dims) d = t_->count("length of a stream", kMostDims);
+        std::vector<uint32_t> dims(t_->count("number of streams", kMaxStreams));
+        for (uint32_t &d : dims) d = t_->count("length of a stream", kMaxDims);
         if (!set_.stream_dims.empty() && set_.stream_dims != dims) t_->fail_here("has other streams than the options before");
         set_.stream_dims = dims;
       } else if (option == "<VECSIZE>") {
         t_->next("option");
-        const uint32_t n = t_->count("vector size", kMostDims);
+        const uint32_t n = t_->count("vector size", kMaxDims);
         if (set_.stream_dims.empty()) set_.stream_dims = {n};
       } else if (option == "<HMMSETID>") {
         t_->next("option");
@@ -222,21 +222,21 @@ class Parser {
     if (t_->skip("~u")) {
       const std::vector<float> &named = use(means_, "mean");
       n_copied_ += named.size();
-      if (n_copied_ > kMostSharedFloats) {
+      if (n_copied_ > kMaxSharedFloats) {
         t_->fail_here(format("uses means by name for more than %llu numbers; such models cannot be imported",
-                             static_cast<unsigned long long>(kMostSharedFloats)));
+                             static_cast<unsigned long long>(kMaxSharedFloats)));
       }
       return named;
     }
     t_->expect("<MEAN>");
-    return t_->numbers(t_->count("length of a mean", kMostDims), "mean");
+    return t_->numbers(t_->count("length of a mean", kMaxDims), "mean");
   }
 
   uint32_t covariance() {
     if (t_->skip("~v")) return use(covariances_, "variance");
     const bool full = t_->peek() == "<INVCOVAR>";
     if (!t_->skip("<INVCOVAR>")) t_->expect("<VARIANCE>");
-    const uint64_t n = t_->count("length of a variance", full ? kMostFullDims : kMostDims);
+    const uint64_t n = t_->count("length of a variance", full ? kMaxFullDims : kMaxDims);
     std::vector<float> precision;
     if (full) {  // the file has the upper triangle by rows, the model the lower one
       const std::vector<float> upper = t_->numbers(n * (n + 1) / 2, "covariance");
@@ -278,7 +278,7 @@ class Parser {
       return;
     }
     t_->expect("<SWEIGHTS>");
-    for (const float weight : t_->numbers(t_->count("number of stream weights", kMostStreams), "stream weight")) {
+    for (const float weight : t_->numbers(t_->count("number of stream weights", kMaxStreams), "stream weight")) {
       if (weight != 1) t_->fail_here("has a stream weight other than 1; such models cannot be imported");
     }
   }
@@ -330,7 +330,7 @@ class Parser {
     if (t_->skip("~t")) return use(matrices_, "transition matrix");
     t_->expect("<TRANSP>");
     TransitionMatrix matrix;
-    matrix.n = t_->count("size of a transition matrix", kMostMatrixStates);
+    matrix.n = t_->count("size of a transition matrix", kMaxMatrixStates);
     if (matrix.n < 3) t_->fail_here("has a transition matrix of fewer than 3 states");
     for (uint64_t i = 0; i < uint64_t{matrix.n} * matrix.n; ++i) {
       matrix.probs.push_back(t_->number("transition probability"));
@@ -357,7 +357,7 @@ class Parser {
     t_->expect("<BEGINHMM>");
     options();
     t_->expect("<NUMSTATES>");
-    const uint32_t n = t_->count("number of states", kMostMatrixStates);
+    const uint32_t n = t_->count("number of states", kMaxMatrixStates);
     if (n < 3) t_->fail_here("has an HMM without emitting states");
     hmm.states.assign(n - 2, kNone);
     while (t_->skip("<STATE>")) {

@@ -49,12 +49,12 @@ Topology make_topology(const TransitionMatrix &matrix) {
 }
 
 // Adds every Gaussian of a mixture to the model, as a codebook of stream `stream`. A density shared by several mixtures is
-// copied for each, so a small file could make a large model: `most_floats` bounds the means.
-void add_codebook(const ModelSet &set, const std::vector<uint32_t> &densities, uint32_t stream, uint64_t most_floats,
+// copied for each, so a small file could make a large model: `max_floats` bounds the means.
+void add_codebook(const ModelSet &set, const std::vector<uint32_t> &densities, uint32_t stream, uint64_t max_floats,
                   const std::string &source, AcousticModel &model) {
-  if (model.means.size() + uint64_t{densities.size()} * set.stream_dims[stream] > most_floats) {
+  if (model.means.size() + uint64_t{densities.size()} * set.stream_dims[stream] > max_floats) {
     fail(ASR_UNSUPPORTED, "%s: its mixtures share densities that come to more than %llu numbers; tie them in a codebook",
-         source.c_str(), static_cast<unsigned long long>(kMostSharedFloats));
+         source.c_str(), static_cast<unsigned long long>(kMaxSharedFloats));
   }
   model.codebooks.push_back({stream, static_cast<uint32_t>(densities.size()), model.n_gaussians(), model.means.size()});
   for (const uint32_t d : densities) {
@@ -90,9 +90,9 @@ AcousticModel make_acoustic_model(const ModelSet &set, const std::string &source
     model.precision_at.push_back(model.precisions.size());
     model.precisions.insert(model.precisions.end(), precisions.begin(), precisions.end());
   }
-  uint64_t most_floats = 0;  // total size of the densities, at least kMostSharedFloats
-  for (const Density &density : set.densities) most_floats += density.mean.size();
-  most_floats = std::max(most_floats, kMostSharedFloats);
+  uint64_t max_floats = 0;  // total size of the densities, at least kMaxSharedFloats
+  for (const Density &density : set.densities) max_floats += density.mean.size();
+  max_floats = std::max(max_floats, kMaxSharedFloats);
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> shared;  // (codebook of the set, stream) -> codebook of the model
   for (const State &state : set.states) {
     for (uint32_t j = 0; j < set.stream_dims.size(); ++j) {
@@ -101,7 +101,7 @@ AcousticModel make_acoustic_model(const ModelSet &set, const std::string &source
       auto number = static_cast<uint32_t>(model.codebooks.size());
       if (mixture.codebook != kNone) number = shared.emplace(std::pair(mixture.codebook, j), number).first->second;
       if (number == model.codebooks.size()) {
-        add_codebook(set, mixture.codebook == kNone ? mixture.densities : set.codebooks[mixture.codebook], j, most_floats,
+        add_codebook(set, mixture.codebook == kNone ? mixture.densities : set.codebooks[mixture.codebook], j, max_floats,
                      source, model);
       }
       model.state_codebook.push_back(number);

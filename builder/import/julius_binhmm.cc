@@ -9,7 +9,7 @@
 namespace asr::htk {
 namespace {
 
-constexpr size_t kMostStreams = 50;
+constexpr size_t kMaxStreams = 50;
 constexpr uint16_t kDiagonal = 0, kTied = 0xffff;
 constexpr float kLogZero = -1e5f;  // zero probability at or below this
 
@@ -50,10 +50,10 @@ class BinHmmReader {
     return value;
   }
 
-  // Reads the length of a list whose entries take at least `least_bytes` each.
-  uint32_t length(const char *what, size_t least_bytes) {
+  // Reads the length of a list whose entries take at least `min_bytes` each.
+  uint32_t length(const char *what, size_t min_bytes) {
     const uint32_t n = r_.count(what);
-    if (n > r_.left() / least_bytes)
+    if (n > r_.left() / min_bytes)
       fail(ASR_BAD_FILE, "%s: %u %s do not fit in the file; it is damaged or truncated", source(), n, what);
     return n;
   }
@@ -82,8 +82,8 @@ class BinHmmReader {
            source());
     }
     const uint16_t n_streams = r_.u16("number of streams");
-    if (n_streams < 1 || n_streams > kMostStreams) damaged("the number of streams is out of range");
-    for (size_t i = 0; i < kMostStreams; ++i) {
+    if (n_streams < 1 || n_streams > kMaxStreams) damaged("the number of streams is out of range");
+    for (size_t i = 0; i < kMaxStreams; ++i) {
       const uint16_t dims = r_.u16("size of a stream");
       if (i < n_streams) set_.stream_dims.push_back(dims);
     }

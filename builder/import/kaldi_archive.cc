@@ -229,10 +229,10 @@ struct ArchiveReader::Source {
   // Each line may name the same matrix; this bounds the total by the size of the archives.
   void count(uint64_t n_bytes) {
     n_read_bytes += n_bytes;
-    if (n_read_bytes <= std::max(kSureListBytes, kMostListRepeats * n_archive_bytes)) return;
+    if (n_read_bytes <= std::max(kBaseListBytes, kMaxListRepeats * n_archive_bytes)) return;
     has_ended = true;
     fail(ASR_BAD_FILE, "the lines so far read over %llu times what their archives hold; split the list",
-         static_cast<unsigned long long>(kMostListRepeats));
+         static_cast<unsigned long long>(kMaxListRepeats));
   }
 
   // Returns a reader at the beginning of the object.

@@ -21,8 +21,8 @@ class GmmReader {
   void read_pdf(bool first) {
     const bool full = reader_.peek_token("mixture").compare(0, 8, "<FullGMM") == 0;
     if (first) model_.covariance = full ? ASR_COVARIANCE_FULL : ASR_COVARIANCE_DIAGONAL;
-    if (full && model_.n_dims > kMostFullDims) {  // factorising takes the cube of n_dims
-      reader_.fail_here(format("has %u dimensions; full covariances can have up to %u of them", model_.n_dims, kMostFullDims));
+    if (full && model_.n_dims > kMaxFullDims) {  // factorising takes the cube of n_dims
+      reader_.fail_here(format("has %u dimensions; full covariances can have up to %u of them", model_.n_dims, kMaxFullDims));
     }
     if (full != (model_.covariance == ASR_COVARIANCE_FULL)) reader_.fail_here("mixtures are diagonal in part and full in part");
     const std::string name = full ? "FullGMM" : "DiagGMM";
@@ -118,8 +118,8 @@ AcousticModel read_gmms(ObjectReader &reader, const std::string &path) {
   AcousticModel model;
   reader.expect("<DIMENSION>");
   model.n_dims = reader.count("number of dimensions");
-  if (model.n_dims == 0 || model.n_dims > kMostDims)
-    reader.fail_here(format("has %u dimensions; 1 to %u are possible", model.n_dims, kMostDims));
+  if (model.n_dims == 0 || model.n_dims > kMaxDims)
+    reader.fail_here(format("has %u dimensions; 1 to %u are possible", model.n_dims, kMaxDims));
   reader.expect("<NUMPDFS>");
   const uint32_t n_pdfs = reader.count("number of pdfs");
   GmmStream stream;

@@ -17,7 +17,7 @@
 namespace asr::kaldi {
 namespace {
 
-constexpr uint64_t kMostTreeSteps = 128 * kMostContexts;  // questions of a tree about a model's phones: half a minute
+constexpr uint64_t kMaxTreeSteps = 128 * kMaxContexts;  // questions of a tree about a model's phones: half a minute
 
 // A Kaldi phone as a base phone and a position in the word.
 struct PlacedPhone {
@@ -199,11 +199,11 @@ class HmmSetMaker {
   void add_contexts(const Tree &tree) {
     check_triphones(tree);
     const uint64_t n_phones = placed_.size(), n_contexts = n_phones * (n_phones + 1) * (n_phones + 1);
-    if (n_contexts > kMostContexts) {
+    if (n_contexts > kMaxContexts) {
       fail(ASR_UNSUPPORTED,
            "%s: %llu phones have %llu contexts; --tree can list up to %llu; leave it out and give senone graph --hclg", source_,
            static_cast<unsigned long long>(n_phones), static_cast<unsigned long long>(n_contexts),
-           static_cast<unsigned long long>(kMostContexts));
+           static_cast<unsigned long long>(kMaxContexts));
     }
     const StateIndex index_of = index_states();
     std::map<std::vector<uint32_t>, uint32_t> hmm_of;  // key: its states
@@ -256,7 +256,7 @@ class HmmSetMaker {
       return;
     }
     check_triphones(*tree);
-    if (placed_.size() * set_.n_neighbour_forms() > kMostContexts) refuse_contexts();
+    if (placed_.size() * set_.n_neighbour_forms() > kMaxContexts) refuse_contexts();
     const StateIndex index_of = index_states();
     for (const auto &[phone, placed] : placed_) {
       add_contexts_of(*tree, index_of, phone, placed);
@@ -270,12 +270,12 @@ class HmmSetMaker {
 
   void add_contexts_of(const Tree &tree, const StateIndex &index_of, uint32_t phone, const PlacedPhone &placed) {
     set_.phone_contexts.push_back(contexts_of(tree, index_of, phone, placed));
-    if (set_.n_contexts() > kMostContexts) refuse_contexts();
+    if (set_.n_contexts() > kMaxContexts) refuse_contexts();
   }
 
   [[noreturn]] void refuse_contexts() const {
     fail(ASR_UNSUPPORTED, "%s: its phones have more than %llu contexts; leave out --tree and give senone graph --hclg", source_,
-         static_cast<unsigned long long>(kMostContexts));
+         static_cast<unsigned long long>(kMaxContexts));
   }
 
   // Returns the phone that a base phone is in a position; if it has none, the one outside of words, or alone, or any.
@@ -310,7 +310,7 @@ class HmmSetMaker {
     const std::vector<uint32_t> lefts = neighbours_on(true, begins), rights = neighbours_on(false, ends);
     const std::vector<uint32_t> left_class = tree.classes(phone, 0, lefts, &n_tree_steps_),
                                 right_class = tree.classes(phone, 2, rights, &n_tree_steps_);
-    if (n_tree_steps_ > kMostTreeSteps) {
+    if (n_tree_steps_ > kMaxTreeSteps) {
       fail(ASR_UNSUPPORTED,
            "%s: its tree asks too many questions about its phones; leave out --tree and give senone graph --hclg", source_);
     }

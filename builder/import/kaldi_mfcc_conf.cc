@@ -104,7 +104,7 @@ class Options {
 };
 
 void read_framing(Options &options, FrontEnd &f) {
-  f.sample_rate_hz = options.number("sample-frequency", 16000, kLeastSampleRateHz, kMostSampleRateHz);
+  f.sample_rate_hz = options.number("sample-frequency", 16000, kMinSampleRateHz, kMaxSampleRateHz);
   const double window_ms = options.number("frame-length", 25, 1, 1000), shift_ms = options.number("frame-shift", 10, 1, 1000);
   f.window_samples = static_cast<uint32_t>(f.sample_rate_hz * 0.001 * window_ms);
   f.shift_samples = static_cast<uint32_t>(f.sample_rate_hz * 0.001 * shift_ms);
@@ -129,7 +129,7 @@ void read_framing(Options &options, FrontEnd &f) {
 void read_bank(Options &options, FrontEnd &f) {
   const double nyquist_hz = f.sample_rate_hz / 2;
   const auto from_nyquist = [&](double hz) { return hz > 0 ? hz : nyquist_hz + hz; };
-  f.n_mel = options.count("num-mel-bins", 23, 3, kMostMel);
+  f.n_mel = options.count("num-mel-bins", 23, 3, kMaxMel);
   f.low_hz = options.number("low-freq", 20, 0, nyquist_hz);
   f.high_hz = from_nyquist(options.number("high-freq", 0, -nyquist_hz, nyquist_hz));
   f.vtln_low_hz = options.number("vtln-low", 100, 0, nyquist_hz);
@@ -138,8 +138,8 @@ void read_bank(Options &options, FrontEnd &f) {
 }
 
 void read_prediction(Options &options, FrontEnd &f) {
-  f.lpc_order = options.count("lpc-order", 12, 1, std::min(f.n_mel - 1, kMostLpcOrder));
-  f.compression = options.number("compress-factor", f.compression, 0.01, f.most_compression());
+  f.lpc_order = options.count("lpc-order", 12, 1, std::min(f.n_mel - 1, kMaxLpcOrder));
+  f.compression = options.number("compress-factor", f.compression, 0.01, f.max_compression());
   f.cepstral_scale = options.number("cepstral-scale", 1, 1e-3, 1e3);
 }
 

@@ -12,8 +12,8 @@ namespace asr::kaldi {
 namespace {
 
 void check_entry(const TopologyEntry &entry, const ObjectReader &reader) {
-  if (entry.size() > kMostHmmStates + size_t{1}) {
-    reader.fail_here(format("a topology has %zu states; up to %u emitting ones are possible", entry.size(), kMostHmmStates));
+  if (entry.size() > kMaxHmmStates + size_t{1}) {
+    reader.fail_here(format("a topology has %zu states; up to %u emitting ones are possible", entry.size(), kMaxHmmStates));
   }
   if (entry.size() < 2) reader.fail_here("a topology has no emitting state");
   for (size_t s = 0; s < entry.size(); ++s) {
@@ -32,8 +32,8 @@ void check_entry(const TopologyEntry &entry, const ObjectReader &reader) {
 
 TopologyEntry read_binary_entry(ObjectReader &reader, bool extended) {
   const uint32_t n_states = reader.count("number of topology states");
-  if (n_states > kMostHmmStates + 1) {
-    reader.fail_here(format("a topology has %u states; up to %u emitting ones are possible", n_states, kMostHmmStates));
+  if (n_states > kMaxHmmStates + 1) {
+    reader.fail_here(format("a topology has %u states; up to %u emitting ones are possible", n_states, kMaxHmmStates));
   }
   TopologyEntry entry(n_states);
   for (TopologyState &state : entry) {
@@ -51,7 +51,7 @@ TopologyEntry read_binary_entry(ObjectReader &reader, bool extended) {
 void read_binary_topology(ObjectReader &reader, TransitionModel &model) {
   const std::vector<int32_t> phones = reader.integers("phones");
   model.entry_of = reader.integers("topologies of the phones");
-  if (model.entry_of.size() > kMostPhones) reader.fail_here("the topology lists more than 65534 phones; the file is damaged");
+  if (model.entry_of.size() > kMaxPhones) reader.fail_here("the topology lists more than 65534 phones; the file is damaged");
   int32_t n_entries = reader.integer("number of topologies");
   const bool extended = n_entries == -1;
   if (extended) n_entries = reader.integer("number of topologies");
@@ -97,7 +97,7 @@ void read_text_topology(ObjectReader &reader, TransitionModel &model) {
     reader.expect("<ForPhones>");
     while (!reader.skip("</ForPhones>")) {
       const uint32_t phone = reader.count("number of a phone");
-      if (phone == 0 || phone > kMostPhones) reader.fail_here("the number of a phone is out of range");
+      if (phone == 0 || phone > kMaxPhones) reader.fail_here("the number of a phone is out of range");
       if (phone >= model.entry_of.size()) model.entry_of.resize(phone + 1, -1);
       if (model.entry_of[phone] >= 0) reader.fail_here(format("phone %u has two topologies", phone));
       model.entry_of[phone] = number;
@@ -180,7 +180,7 @@ TransitionModel read_transition_model(ObjectReader &reader) {
     model.n_pdfs = std::max({model.n_pdfs, state.forward_pdf + 1, state.self_loop_pdf + 1});
   }
   for (size_t id = 1; id < model.log_probs.size(); ++id) {
-    if (!(std::abs(model.log_probs[id]) <= kMostLogProbability))
+    if (!(std::abs(model.log_probs[id]) <= kMaxLogProbability))
       reader.fail_here(format("the probability of transition-id %zu is not a number", id));
   }
   check_sums(reader, model);

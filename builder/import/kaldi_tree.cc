@@ -17,7 +17,7 @@ Tree::Tree(const std::string &path) {
   reader.expect("ContextDependency");
   width_ = reader.count("number of phones in a context");
   central_ = reader.count("place of the central phone");
-  if (width_ == 0 || width_ > kMostTreePhones || central_ >= width_) {
+  if (width_ == 0 || width_ > kMaxTreePhones || central_ >= width_) {
     reader.fail_here("the context has no phones, too many, or no central one; the file is damaged");
   }
   if (reader.skip("ToLength")) {  // older format: number of states of each phone
@@ -30,7 +30,7 @@ Tree::Tree(const std::string &path) {
 }
 
 uint32_t Tree::read_node(ObjectReader &reader, uint32_t depth) {
-  if (depth > kMostTreeDepth) reader.fail_here("the tree is too deep; the file is damaged");
+  if (depth > kMaxTreeDepth) reader.fail_here("the tree is too deep; the file is damaged");
   const auto number = static_cast<uint32_t>(nodes_.size());
   nodes_.emplace_back();
   const std::string kind = reader.token("node of the tree");

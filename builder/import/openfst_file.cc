@@ -110,7 +110,7 @@ Header read_header(Cursor &cursor, const UseSymbol &use_output) {
   h.aligned = h.is_const && (version == 1 || (flags & kAligned) != 0);
   if (flags & kHasInputSymbols) read_symbols(cursor, [](int64_t, const std::string &) {});
   if (flags & kHasOutputSymbols) read_symbols(cursor, use_output);
-  if (h.n_states > static_cast<int64_t>(kMostGraphStates)) cursor.bad("has more states than a graph can hold");
+  if (h.n_states > static_cast<int64_t>(kMaxGraphStates)) cursor.bad("has more states than a graph can hold");
   if (h.start < 0) cursor.bad("has no start state: the graph is empty");
   return h;
 }
@@ -132,7 +132,7 @@ class GraphMaker {
   }
 
   void add_state(float final_cost, const uint8_t *arcs, uint64_t n_arcs) {
-    if (graph_.final_costs.size() == kMostGraphStates) cursor_.bad("has more states than a graph can hold");
+    if (graph_.final_costs.size() == kMaxGraphStates) cursor_.bad("has more states than a graph can hold");
     if (!(final_cost > -INFINITY)) bad_state("its final cost is not a number");
     begin_state();
     graph_.final_costs.push_back(final_cost);
@@ -146,7 +146,7 @@ class GraphMaker {
   GraphData finish(int64_t start) {
     const uint64_t n_states = graph_.final_costs.size(), n_emitting = graph_.arcs.size();
     begin_state();
-    if (n_emitting + epsilons_.size() > kMostGraphArcs) cursor_.bad("has more arcs than a graph can hold");
+    if (n_emitting + epsilons_.size() > kMaxGraphArcs) cursor_.bad("has more arcs than a graph can hold");
     for (uint32_t &begin : graph_.epsilon_begin) begin += static_cast<uint32_t>(n_emitting);
     graph_.arcs.append(epsilons_.data(), epsilons_.size());
     for (const asr_graph_arc &arc : graph_.arcs) {

@@ -112,7 +112,7 @@ void refuse_what_we_cannot_do(Pairs &pairs) {
 void set_rate(Pairs &pairs, double sample_rate_hz, FeatParams &params) {
   FrontEnd &f = params.front_end;
   const double upper_hz = pairs.number("upperf", 6855.4976, 1, 400000);
-  f.sample_rate_hz = pairs.number("samprate", 16000, kLeastSampleRateHz, kMostSampleRateHz);
+  f.sample_rate_hz = pairs.number("samprate", 16000, kMinSampleRateHz, kMaxSampleRateHz);
   if (!pairs.has("samprate") && upper_hz <= 4000) f.sample_rate_hz = 8000;
   if (sample_rate_hz > 0) {
     f.sample_rate_hz = sample_rate_hz;
@@ -215,8 +215,8 @@ std::vector<std::vector<uint32_t>> parse_svspec(const std::string &text, uint32_
     }
     if (last < first) fail(ASR_BAD_FILE, "%s: -svspec \"%s\" has a range that runs backwards", source.c_str(), text.c_str());
     n_listed += last - first + 1;
-    if (n_listed > kMostDims) {
-      fail(ASR_BAD_FILE, "%s: -svspec lists more than %u dimensions; list each once", source.c_str(), kMostDims);
+    if (n_listed > kMaxDims) {
+      fail(ASR_BAD_FILE, "%s: -svspec lists more than %u dimensions; list each once", source.c_str(), kMaxDims);
     }
     for (uint32_t dim = first; dim <= last; ++dim) streams.back().push_back(dim);
     if (at == end) return streams;
@@ -260,7 +260,7 @@ FeatParams parse_feat_params(const std::string &text, const std::string &source,
   params.variance_floor = pairs.number("varfloor", 1e-4, 1e-30, 1);
   params.weight_floor = pairs.number("mixwfloor", 1e-7, 1e-30, 1);
   params.transition_floor = pairs.number("tmatfloor", 1e-4, 1e-30, 1);
-  params.lda_dims = pairs.count("ldadim", 0, 0, kMostDims);
+  params.lda_dims = pairs.count("ldadim", 0, 0, kMaxDims);
   if (pairs.yes("dither", false)) {
     params.notes.push_back(source + " asks for dither; it is left out, so that results can be repeated");
   }

@@ -13,9 +13,9 @@ constexpr uint32_t kBytesPerTreeNode = 8;
 
 void check(const Mdef &mdef, const std::string &source) {
   if (mdef.n_emitting == 0) fail(ASR_BAD_FILE, "%s: its phones have no emitting states", source.c_str());
-  if (mdef.n_emitting > kMostHmmStates) {
+  if (mdef.n_emitting > kMaxHmmStates) {
     fail(ASR_BAD_FILE, "%s: its phones have %u emitting states; up to %u are possible", source.c_str(), mdef.n_emitting,
-         kMostHmmStates);
+         kMaxHmmStates);
   }
   for (size_t i = 0; i < mdef.phones.size(); ++i) {
     const MdefPhone &phone = mdef.phones[i];

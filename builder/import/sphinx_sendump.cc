@@ -12,7 +12,7 @@
 namespace asr::sphinx {
 namespace {
 
-constexpr uint32_t kLongestString = 999;
+constexpr uint32_t kMaxString = 999;
 
 // Reads the strings at the beginning; "name number" strings are parameters. Also detects the byte order: the first length is
 // plausible in one order only.
@@ -20,12 +20,12 @@ std::map<std::string, uint32_t> read_parameters(ByteReader &reader) {
   std::map<std::string, uint32_t> parameters;
   for (bool first = true;; first = false) {
     uint32_t length = reader.u32("strings");
-    if (first && (length == 0 || length > kLongestString)) {
+    if (first && (length == 0 || length > kMaxString)) {
       length = swap_bytes(length);
       reader.set_swapped(true);
     }
     if (length == 0 && !first) return parameters;
-    if (length == 0 || length > kLongestString) {
+    if (length == 0 || length > kMaxString) {
       fail(ASR_BAD_FILE, "%s: is not a sendump file, or damaged: it has a string of %u bytes", reader.source().c_str(), length);
     }
     const std::string_view text = reader.bytes(length, "strings");

@@ -7,7 +7,7 @@ namespace asr {
 
 // Gram-Schmidt in double, each row twice, since the first pass leaves rounding errors of the size of what it removes.
 uint32_t first_dependent_row(const std::vector<float> &matrix, uint32_t n_rows, uint32_t n_cols, uint32_t n_used) {
-  constexpr double kLeastShare = 1e-6;  // of a row's length that is left
+  constexpr double kMinShare = 1e-6;  // of a row's length that is left
   std::vector<std::vector<double>> basis;
   for (uint32_t r = 0; r < n_rows; ++r) {
     const auto begin = matrix.begin() + static_cast<std::ptrdiff_t>(uint64_t{r} * n_cols);
@@ -21,7 +21,7 @@ uint32_t first_dependent_row(const std::vector<float> &matrix, uint32_t n_rows, 
       }
     }
     const double left = length();
-    if (!std::isfinite(left) || !(left > kLeastShare * whole)) return r;
+    if (!std::isfinite(left) || !(left > kMinShare * whole)) return r;
     for (double &value : row) value /= left;
     basis.push_back(std::move(row));
   }

@@ -138,7 +138,7 @@ bool is_macro(std::string_view line) {
 // Recordings. Letters alone may begin like one, so that text is none.
 bool find_recording(std::string_view bytes, FormatFound *found) {
   if (!has_nul(begin_of(bytes))) return false;
-  const std::string_view begin = bytes.substr(0, kMostKindBytes);
+  const std::string_view begin = bytes.substr(0, kMaxKindBytes);
   const KindFound kind = kind_of(reinterpret_cast<const unsigned char *>(begin.data()), begin.size(), true);
   if (kind.kind == nullptr || std::string_view(kind.kind->name) == "text") return false;
   *found = {Format::kOther, std::string("a recording or other media (") + kind.kind->name + ")", kNameAnother};

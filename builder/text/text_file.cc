@@ -55,7 +55,7 @@ void change_line_ends(std::string *text) {
 }  // namespace
 
 std::string read_text(const FileAt &place, const WantedText &wanted) {
-  return text_of(unpack(read_file(place, wanted.most_bytes), place.path(), wanted.most_bytes), place.path(), wanted);
+  return text_of(unpack(read_file(place, wanted.max_bytes), place.path(), wanted.max_bytes), place.path(), wanted);
 }
 
 std::string text_of(std::string text, const std::string &source, const WantedText &wanted) {

@@ -23,7 +23,7 @@ struct WantedText {
   const char *what;
   std::initializer_list<Format> taken = {};
   Characters characters = Characters::kNormalised;
-  size_t most_bytes = SIZE_MAX;  // also after unpacking
+  size_t max_bytes = SIZE_MAX;  // also after unpacking
 };
 
 // Returns the text of a file; "ends\nwith\n" or without '\n', as the file does. Throws asr::Error.

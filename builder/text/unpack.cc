@@ -54,7 +54,7 @@ class Gzip {
 class Xz {
  public:
   static constexpr char kName[] = "xz";
-  Xz() { is_open_ = lzma_stream_decoder(&stream_, kMostUnpackingBytes, 0) == LZMA_OK; }
+  Xz() { is_open_ = lzma_stream_decoder(&stream_, kMaxUnpackingBytes, 0) == LZMA_OK; }
   ~Xz() { lzma_end(&stream_); }
   Xz(const Xz &) = delete;
   Xz &operator=(const Xz &) = delete;
@@ -110,11 +110,11 @@ class Bzip2 {
 
 // Unpacks the streams of a file, one after another.
 template <typename Decoder>
-std::string unpack_all(std::string_view packed, const std::string &source, size_t most_bytes) {
+std::string unpack_all(std::string_view packed, const std::string &source, size_t max_bytes) {
   const char *in = packed.data();
   const char *const end = in + packed.size();
-  const size_t most_real = std::max<size_t>(
-      kSureUnpackedBytes, packed.size() > SIZE_MAX / kMostUnpackedRatio ? SIZE_MAX : packed.size() * kMostUnpackedRatio);
+  const size_t max_real = std::max<size_t>(
+      kBaseUnpackedBytes, packed.size() > SIZE_MAX / kMaxUnpackedRatio ? SIZE_MAX : packed.size() * kMaxUnpackedRatio);
   std::string unpacked;
   std::vector<char> piece(kPieceBytes);
   while (in != end) {
@@ -131,15 +131,15 @@ std::string unpack_all(std::string_view packed, const std::string &source, size_
       }
       if (step == Step::kTooLarge) {
         fail(ASR_BAD_FILE, "%s: needs more than %zu bytes of memory to be unpacked; pack it with xz -9 or less", source.c_str(),
-             kMostUnpackingBytes);
+             kMaxUnpackingBytes);
       }
-      if (n > most_bytes - unpacked.size()) {
+      if (n > max_bytes - unpacked.size()) {
         fail(ASR_BAD_FILE, "%s: unpacks to more than %zu bytes, which are the most that are read; name another file",
-             source.c_str(), most_bytes);
+             source.c_str(), max_bytes);
       }
-      if (n > most_real - unpacked.size()) {
+      if (n > max_real - unpacked.size()) {
         fail(ASR_BAD_FILE, "%s: unpacks to more than %zu times its %zu bytes; if that is right, unpack it and name the result",
-             source.c_str(), kMostUnpackedRatio, packed.size());
+             source.c_str(), kMaxUnpackedRatio, packed.size());
       }
       unpacked.append(piece.data(), n);
       if (step == Step::kMore && n == 0 && in == before) {
@@ -172,14 +172,14 @@ Packing packing_of(std::string_view bytes) {
   return begins("BZh") && has_block ? Packing::kBzip2 : Packing::kNone;
 }
 
-std::string unpack(std::string bytes, const std::string &source, size_t most_bytes) {
+std::string unpack(std::string bytes, const std::string &source, size_t max_bytes) {
   switch (packing_of(bytes)) {
     case Packing::kGzip:
-      return unpack_all<Gzip>(bytes, source, most_bytes);
+      return unpack_all<Gzip>(bytes, source, max_bytes);
     case Packing::kXz:
-      return unpack_all<Xz>(bytes, source, most_bytes);
+      return unpack_all<Xz>(bytes, source, max_bytes);
     case Packing::kBzip2:
-      return unpack_all<Bzip2>(bytes, source, most_bytes);
+      return unpack_all<Bzip2>(bytes, source, max_bytes);
     case Packing::kNone:
       break;
   }

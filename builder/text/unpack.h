@@ -15,8 +15,8 @@ enum class Packing { kNone, kGzip, kXz, kBzip2 };
 Packing packing_of(std::string_view bytes);
 
 // Returns what was packed, or the bytes themselves if nothing was. Throws ASR_BAD_FILE naming `source` if the data is damaged
-// or ends too early, or if it unpacks to more than most_bytes or to more than any real file would (kSureUnpackedBytes,
-// kMostUnpackedRatio).
-std::string unpack(std::string bytes, const std::string &source, size_t most_bytes = SIZE_MAX);
+// or ends too early, or if it unpacks to more than max_bytes or to more than any real file would (kBaseUnpackedBytes,
+// kMaxUnpackedRatio).
+std::string unpack(std::string bytes, const std::string &source, size_t max_bytes = SIZE_MAX);
 
 }  // namespace asr

@@ -11,7 +11,7 @@
 namespace asr::train {
 namespace {
 
-constexpr uint64_t kMostValues = uint64_t{1} << 25;  // of sums that are on the device together: 256 MiB
+constexpr uint64_t kMaxValues = uint64_t{1} << 25;  // of sums that are on the device together: 256 MiB
 
 uint64_t n_values_of(const MixtureModel &model, const Mixture &mixture, bool full) {
   const uint64_t d = model.n_values(mixture), n = mixture.n_gaussians();
@@ -44,7 +44,7 @@ class DeviceSums::Group {
     do {
       const Mixture &mixture = model_.mixtures[mixtures[next]];
       const uint64_t n_pieces = rows_of_.n_pieces(mixtures[next]), n = n_pieces * n_values_of(model_, mixture, full_);
-      if (n_values_ > 0 && n_values_ + n > kMostValues) break;
+      if (n_values_ > 0 && n_values_ + n > kMaxValues) break;
       n_values_ += n;
       for (uint64_t i = 0; i < n_pieces; ++i) {
         pieces_.push_back(rows_of_.piece(mixtures[next], i));

@@ -23,7 +23,7 @@ std::vector<double> sums_over_rows(const std::vector<double> &occupancies, size_
 void add_weights(const double *frames, const double *old, const double *prior, size_t n, const EstimateOptions &options,
                  std::vector<double> *weights) {
   const double all_frames = std::accumulate(frames, frames + n, 0.0);
-  if (all_frames < options.least_frames) {
+  if (all_frames < options.min_frames) {
     weights->insert(weights->end(), old, old + n);
     return;
   }
@@ -32,7 +32,7 @@ void add_weights(const double *frames, const double *old, const double *prior, s
   const double prior_frames = prior == nullptr ? 0 : options.weight_prior;
   for (size_t k = 0; k < n; ++k) {
     const double own_frames = frames[k] + (prior == nullptr ? 0 : prior_frames * prior[k]);
-    sum += row.emplace_back(std::max(own_frames / (all_frames + prior_frames), options.least_weight));
+    sum += row.emplace_back(std::max(own_frames / (all_frames + prior_frames), options.min_weight));
   }
   for (const double weight : row) weights->push_back(weight / sum);
 }
@@ -103,10 +103,10 @@ class Estimator {
 }  // namespace
 
 std::vector<double> floor_of(const std::vector<double> &variance, double share) {
-  constexpr double kLeastVariance = 1e-10;  // floor for constant features
+  constexpr double kMinVariance = 1e-10;  // floor for constant features
   std::vector<double> floor;
   floor.reserve(variance.size());
-  for (const double value : variance) floor.push_back(std::max(value * share, kLeastVariance));
+  for (const double value : variance) floor.push_back(std::max(value * share, kMinVariance));
   return floor;
 }
 
@@ -152,7 +152,7 @@ Mixture estimate(const MixtureModel &model, const Statistics &statistics, const 
   const std::vector<double> frames = sums_over_rows(statistics.occupancies, n);
   const double all_frames = std::accumulate(frames.begin(), frames.end(), 0.0);
   Mixture mixture;
-  if (all_frames < options.least_frames) {
+  if (all_frames < options.min_frames) {
     mixture = old;
     mixture.occupancies = frames;
     return mixture;
@@ -160,7 +160,7 @@ Mixture estimate(const MixtureModel &model, const Statistics &statistics, const 
   mixture.stream = old.stream;
   const Estimator estimator(model, statistics, options);
   for (size_t k = 0; k < n; ++k) {
-    if (frames[k] >= options.least_frames) {
+    if (frames[k] >= options.min_frames) {
       estimator.add_gaussian(k, frames[k], &mixture);
     } else {
       estimator.keep_gaussian(k, frames[k], &mixture);
@@ -174,13 +174,13 @@ Mixture estimate(const MixtureModel &model, const Statistics &statistics, const 
   return mixture;
 }
 
-void split(const MixtureModel &model, size_t n_gaussians, double least_frames, Mixture *mixture) {
+void split(const MixtureModel &model, size_t n_gaussians, double min_frames, Mixture *mixture) {
   const size_t d = model.n_values(*mixture), size = model.covariance_size(*mixture);
   while (mixture->n_gaussians() < n_gaussians) {
     const size_t n = mixture->n_gaussians();
     std::vector<double> &frames = mixture->occupancies;
     const auto k = static_cast<size_t>(std::max_element(frames.begin(), frames.end()) - frames.begin());
-    if (frames[k] < 2 * least_frames) return;
+    if (frames[k] < 2 * min_frames) return;
     frames[k] /= 2;
     frames.push_back(frames[k]);
     for (size_t i = 0; i < size; ++i) mixture->covariances.push_back(mixture->covariances[k * size + i]);

@@ -12,8 +12,8 @@ namespace asr::train {
 struct EstimateOptions {
   // A mixture with fewer frames stays as it is, and so does a state's row of weights in a mixture that states share. A Gaussian
   // with fewer keeps its mean and covariance, and gets a weight.
-  double least_frames = 10;
-  double least_weight = 1e-5;  // least weight of a Gaussian in its mixture
+  double min_frames = 10;
+  double min_weight = 1e-5;  // least weight of a Gaussian in its mixture
   // Frames of a prior that draws a state's weights towards the start's, where states share Gaussians.
   double weight_prior = 0;
   // Frames of a prior that draws full covariances towards their diagonals, or towards the correlations below.
@@ -37,6 +37,6 @@ std::vector<std::vector<double>> mean_correlations(const MixtureModel &model);
 Mixture estimate(const MixtureModel &model, const Statistics &statistics, const EstimateOptions &options);
 
 // Splits the Gaussian with most frames in two, until the mixture has n_gaussians, or none is left that has frames for two.
-void split(const MixtureModel &model, size_t n_gaussians, double least_frames, Mixture *mixture);
+void split(const MixtureModel &model, size_t n_gaussians, double min_frames, Mixture *mixture);
 
 }  // namespace asr::train

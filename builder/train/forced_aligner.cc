@@ -105,7 +105,7 @@ class ForcedAligner::Search {
 asr_backend_options ForcedAligner::options(uint32_t n_threads) {
   asr_backend_options options{};
   options.size = sizeof(options);
-  options.max_lanes = kMostJobs;
+  options.max_lanes = kMaxJobs;
   options.window_frames = kWindowFrames;
   options.n_threads = n_threads;
   return options;

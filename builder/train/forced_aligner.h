@@ -34,10 +34,10 @@ class ForcedAligner {
   ForcedAligner(const ForcedAligner &) = delete;
   ForcedAligner &operator=(const ForcedAligner &) = delete;
 
-  static constexpr uint32_t kMostJobs = 16;
+  static constexpr uint32_t kMaxJobs = 16;
   static asr_backend_options options(uint32_t n_threads);
 
-  void align(std::vector<AlignmentJob> *jobs) const;  // at most kMostJobs
+  void align(std::vector<AlignmentJob> *jobs) const;  // at most kMaxJobs
 
  private:
   class Search;

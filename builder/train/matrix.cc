@@ -13,9 +13,9 @@ namespace {
 // Turns `a` [n][n] into a diagonal matrix by rotations of two axes at a time (Jacobi's method). The unit matrix `axes`
 // becomes its eigenvectors, a row each.
 void diagonalise(std::vector<double> *a, std::vector<double> *axes, size_t n) {
-  constexpr int kMostSweeps = 50;
+  constexpr int kMaxSweeps = 50;
   double *const m = a->data();
-  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+  for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
     double beside = 0, on = 0;
     for (size_t r = 0; r < n; ++r) {
       on += m[r * n + r] * m[r * n + r];

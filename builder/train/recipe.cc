@@ -18,12 +18,12 @@ std::vector<uint32_t> sizes_of(const Recipe &recipe, uint32_t first) {
 
 }  // namespace
 
-std::vector<TrainingStep> steps_of(const Recipe &recipe, uint32_t most_gaussians) {
+std::vector<TrainingStep> steps_of(const Recipe &recipe, uint32_t max_gaussians) {
   std::vector<TrainingStep> steps;
   if (recipe.flat) {
     for (uint32_t i = 0; i <= kTiedAlignments; ++i) steps.push_back({i == 0, false, false, false, 0, 1});
   }
-  const std::vector<uint32_t> sizes = sizes_of(recipe, recipe.flat ? 1 : most_gaussians);
+  const std::vector<uint32_t> sizes = sizes_of(recipe, recipe.flat ? 1 : max_gaussians);
   for (const uint32_t size : sizes) {
     const uint32_t n_rounds = size == 1 ? 1 : recipe.n_rounds;
     for (uint32_t i = 0; i < recipe.n_alignments; ++i) {

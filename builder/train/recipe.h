@@ -21,7 +21,7 @@ struct Recipe {
   double smooth = 200;           // EstimateOptions
   bool smooth_to_shared = true;  // towards the model's mean correlations instead of diagonals
   double weight_prior = 200;     // EstimateOptions
-  double least_frames = 10;      // EstimateOptions
+  double min_frames = 10;        // EstimateOptions
   double beam = 1000;            // beam of forced alignment
   double lattice_beam = 0;       // > 0: frames are shared among the states of a lattice
   CovarianceSharing sharing = CovarianceSharing::kNone;  // sharing of full covariances
@@ -38,7 +38,7 @@ struct TrainingStep {
   uint32_t n_rounds = 1;
 };
 
-// most_gaussians: of a mixture of the start.
-std::vector<TrainingStep> steps_of(const Recipe &recipe, uint32_t most_gaussians);
+// max_gaussians: of a mixture of the start.
+std::vector<TrainingStep> steps_of(const Recipe &recipe, uint32_t max_gaussians);
 
 }  // namespace asr::train

@@ -42,7 +42,7 @@ class RowsOfMixtures {
     });
   }
 
-  uint64_t n_pieces(size_t mixture) const { return std::clamp<uint64_t>(n_rows(mixture) / kPieceRows, 1, kMostPieces); }
+  uint64_t n_pieces(size_t mixture) const { return std::clamp<uint64_t>(n_rows(mixture) / kPieceRows, 1, kMaxPieces); }
   Piece piece(size_t mixture, uint64_t number) const {
     const uint64_t n = n_rows(mixture), n_all = n_pieces(mixture), *const numbers = numbers_.data() + begin_[mixture];
     return {mixture, numbers + n * number / n_all, numbers + n * (number + 1) / n_all};
@@ -50,7 +50,7 @@ class RowsOfMixtures {
   uint32_t weight_row(uint32_t state) const { return model_.state_weight_row[cell(state)]; }
 
  private:
-  static constexpr uint64_t kPieceRows = 4096, kMostPieces = 16;  // rows and number of a mixture's pieces
+  static constexpr uint64_t kPieceRows = 4096, kMaxPieces = 16;  // rows and number of a mixture's pieces
 
   template <typename Action>
   void for_each_share(size_t block, size_t n_blocks, Action action) const {

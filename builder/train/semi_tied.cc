@@ -12,8 +12,8 @@
 namespace asr::train {
 namespace {
 
-constexpr int kMostSweeps = 100, kUpdatesOfSweep = 10;
-constexpr double kLeastRise = 1e-5;  // least rise of a sweep, in log-likelihood per frame
+constexpr int kMaxSweeps = 100, kUpdatesOfSweep = 10;
+constexpr double kMinRise = 1e-5;  // least rise of a sweep, in log-likelihood per frame
 
 // a W a' of a lower triangle W.
 double variance_along(const double *a, const double *triangle, size_t d) {
@@ -42,13 +42,13 @@ class Solver {
 
   std::vector<double> run() {
     double last = -INFINITY;
-    for (int sweep = 0; all_frames_ > 0 && sweep < kMostSweeps; ++sweep) {
+    for (int sweep = 0; all_frames_ > 0 && sweep < kMaxSweeps; ++sweep) {
       inverse_ = transform_;
       const double log_determinant = invert_square(&inverse_, d_);
       pool_->run(d_, [&](size_t i) { set_row_problem(i); });
       const double sum = std::accumulate(log_variances_.begin(), log_variances_.end(), 0.0);
       const double log_likelihood = log_determinant - sum / all_frames_ / 2;
-      if (!(log_likelihood > last + kLeastRise)) break;
+      if (!(log_likelihood > last + kMinRise)) break;
       last = log_likelihood;
       for (int update = 0; update < kUpdatesOfSweep; ++update) {
         for (size_t i = 0; i < d_; ++i) update_row(i);
@@ -123,7 +123,7 @@ Estimates estimates_of(const Statistics &statistics, const EstimateOptions &opti
     double frames = 0;
     for (size_t at = k; at < statistics.occupancies.size(); at += n) frames += statistics.occupancies[at];
     double *const triangle = &result.triangles[k * size];
-    if (frames < options.least_frames) {
+    if (frames < options.min_frames) {
       for (size_t i = 0; i < d; ++i) triangle[diagonal_at(i)] = mixture.covariances[k * d + i];
       continue;
     }

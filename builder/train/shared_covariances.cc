@@ -87,7 +87,7 @@ void share_covariances(const EstimateOptions &options, ThreadPool *pool, Mixture
   if (model->sharing == CovarianceSharing::kNone) return;
   const std::vector<std::vector<size_t>> groups = groups_of(*model);
   const auto weight_of = [&](const Mixture &mixture, size_t k) {
-    return mixture.occupancies[k] < options.least_frames ? 0 : mixture.occupancies[k];
+    return mixture.occupancies[k] < options.min_frames ? 0 : mixture.occupancies[k];
   };
   pool->run(groups.size(), [&](size_t i) {
     double frames = 0;

@@ -11,7 +11,7 @@
 namespace asr::train {
 namespace {
 
-constexpr double kLeastShare = 1e-4;
+constexpr double kMinShare = 1e-4;
 
 // Appends the shares of a frame. Shares of one state are added, small ones left out, and the others scaled to add up to
 // 1.
@@ -26,7 +26,7 @@ void append_frame(std::vector<StateShare> *frame, std::vector<StateShare> *all) 
     }
   }
   const auto begin = all->begin() + static_cast<ptrdiff_t>(first);
-  all->erase(std::remove_if(begin, all->end(), [](const StateShare &s) { return static_cast<double>(s.share) < kLeastShare; }),
+  all->erase(std::remove_if(begin, all->end(), [](const StateShare &s) { return static_cast<double>(s.share) < kMinShare; }),
              all->end());
   double sum = 0;
   for (size_t i = first; i < all->size(); ++i) sum += static_cast<double>((*all)[i].share);

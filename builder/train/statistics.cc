@@ -27,7 +27,7 @@ void Statistics::add(const float *row, size_t weight_row, const std::vector<doub
   log_likelihood += log_likelihood_of_row;
   for (size_t k = 0; k < n; ++k) {
     const double share = shares[k];
-    if (share < kLeastPosterior) continue;
+    if (share < kMinPosterior) continue;
     occupancies[weight_row * n + k] += share;
     const double *const mean = mixture.means.data() + k * d;
     double *const difference = difference_.data();

@@ -19,7 +19,7 @@ std::string too_short(uint32_t n_frames, size_t n_states) {
 
 }  // namespace
 
-uint32_t most_gaussians(const AcousticModel &model) {
+uint32_t max_gaussians(const AcousticModel &model) {
   uint32_t most = 1;
   for (const asr_gmm_codebook &codebook : model.codebooks) most = std::max(most, codebook.n_gaussians);
   return most;
@@ -43,7 +43,7 @@ Trainer::Trainer(const Device &device, const HmmSet &set, const TranscriptGraphs
 }
 
 AcousticModel Trainer::train(const AcousticModel &start, const Recipe &recipe, const std::string &source) {
-  const std::vector<TrainingStep> steps = steps_of(recipe, most_gaussians(start));
+  const std::vector<TrainingStep> steps = steps_of(recipe, max_gaussians(start));
   n_steps_ = steps.size();
   step_ = 0;
   transform_.clear();
@@ -65,7 +65,7 @@ MixtureModel Trainer::first_model(const AcousticModel &start, const Recipe &reci
     std::fill(rows_.states.begin(), rows_.states.end(), 0);
   }
   const Moments moments = moments_of(rows_, pool_);
-  estimate_.least_frames = recipe.least_frames;
+  estimate_.min_frames = recipe.min_frames;
   estimate_.smooth = recipe.smooth;
   estimate_.weight_prior = recipe.weight_prior;
   estimate_.variance_floor = floor_of(moments.variance, recipe.variance_floor);
@@ -118,7 +118,7 @@ void Trainer::estimate_transform(const Recipe &recipe, MixtureModel *model) {
 }
 
 void Trainer::split_all(uint32_t n_gaussians, MixtureModel *model) const {
-  for (Mixture &mixture : model->mixtures) split(*model, n_gaussians, estimate_.least_frames, &mixture);
+  for (Mixture &mixture : model->mixtures) split(*model, n_gaussians, estimate_.min_frames, &mixture);
 }
 
 void Trainer::align(const AcousticModel &model, const Recipe &recipe) {
@@ -126,8 +126,8 @@ void Trainer::align(const AcousticModel &model, const Recipe &recipe) {
   const ForcedAligner aligner(device_, model, recipe.beam, recipe.lattice_beam);
   std::vector<std::vector<StateShare>> shares(utterances_.size());
   left_out_.clear();
-  for (size_t first = 0; first < by_length_.size(); first += ForcedAligner::kMostJobs) {
-    const size_t n = std::min<size_t>(ForcedAligner::kMostJobs, by_length_.size() - first);
+  for (size_t first = 0; first < by_length_.size(); first += ForcedAligner::kMaxJobs) {
+    const size_t n = std::min<size_t>(ForcedAligner::kMaxJobs, by_length_.size() - first);
     report(static_cast<double>(first) / static_cast<double>(by_length_.size()), "aligning");
     std::vector<AlignmentJob> jobs(n);
     pool_->run(n, [&](size_t i) {

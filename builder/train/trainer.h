@@ -39,7 +39,7 @@ struct TrainingReports {
 };
 
 // Returns the number of Gaussians of the largest codebook.
-uint32_t most_gaussians(const AcousticModel &model);
+uint32_t max_gaussians(const AcousticModel &model);
 
 class Trainer {
  public:

@@ -9,8 +9,8 @@
 namespace asr {
 namespace {
 
-constexpr int kMostSweeps = 50;
-constexpr double kLeastMove = 1e-9;  // smallest sum of squared changes of a sweep that continues the iteration
+constexpr int kMaxSweeps = 50;
+constexpr double kMinMove = 1e-9;  // smallest sum of squared changes of a sweep that continues the iteration
 
 void add_scaled(const std::vector<double> &values, double scale, double *sums) {
   for (size_t i = 0; i < values.size(); ++i) sums[i] += scale * values[i];
@@ -41,10 +41,10 @@ class Solver {
   }
 
   FeatureTransform run() {
-    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
       double moved = 0;
       for (uint32_t d = 0; d < n_; ++d) moved += update(d);
-      if (moved < kLeastMove) break;
+      if (moved < kMinMove) break;
     }
     FeatureTransform result;
     result.n_dims = n_;
@@ -158,7 +158,7 @@ void FmllrStatistics::add(const GaussianPosteriors &posteriors, const float *row
     weights_.assign(dims.size(), 0);
     means_.assign(dims.size(), 0);
     for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
-      if (shares_[k] < kLeastShare) continue;
+      if (shares_[k] < kMinShare) continue;
       const float *const precision = posteriors.precision(codebook, k), *const mean = posteriors.mean(codebook, k);
       for (size_t i = 0; i < dims.size(); ++i) {
         const double share = shares_[k] * static_cast<double>(precision[i]);

@@ -11,7 +11,7 @@
 namespace asr {
 
 constexpr uint32_t kNoState = UINT32_MAX;  // the state of a row that estimation leaves out, such as of silence
-constexpr double kLeastShare = 1e-10;      // smallest share of a Gaussian in a row that statistics count
+constexpr double kMinShare = 1e-10;        // smallest share of a Gaussian in a row that statistics count
 
 class GaussianPosteriors {
  public:

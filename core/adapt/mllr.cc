@@ -109,7 +109,7 @@ void MllrStatistics::add(const GaussianPosteriors &adapted, const float *row, ui
     const std::vector<uint32_t> &dims = model.streams[s].dims;
     for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
       const double share = shares_[k];
-      if (share < kLeastShare) continue;
+      if (share < kMinShare) continue;
       std::vector<double> &sums = sums_[codebook.first_gaussian + k];
       sums.resize(1 + dims.size());
       sums[0] += share;

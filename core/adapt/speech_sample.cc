@@ -17,15 +17,15 @@ constexpr double kPriorRows = 200;  // see docs/adaptation.md
 
 void SpeechSample::add(std::vector<float> rows, std::vector<uint32_t> states) {
   if (states.empty()) return;
-  if (states.size() > most_rows_) {
-    rows.resize(rows.size() / states.size() * most_rows_);
-    states.resize(most_rows_);
+  if (states.size() > max_rows_) {
+    rows.resize(rows.size() / states.size() * max_rows_);
+    states.resize(max_rows_);
   }
   const uint64_t key = checksum(rows.data(), rows.size() * sizeof(rows[0]));
   if (key >= first_dropped_) return;
   n_rows_ += states.size();
   utterances_.emplace(key, Utterance{std::move(rows), std::move(states)});
-  while (n_rows_ > most_rows_) {
+  while (n_rows_ > max_rows_) {
     const auto last = std::prev(utterances_.end());
     n_rows_ -= last->second.states.size();
     first_dropped_ = last->first;

@@ -19,7 +19,7 @@ namespace asr {
 
 class SpeechSample {
  public:
-  explicit SpeechSample(size_t most_rows) : most_rows_(most_rows) {}
+  explicit SpeechSample(size_t max_rows) : max_rows_(max_rows) {}
 
   // Adds an utterance: untransformed rows[states.size()][n_dims].
   void add(std::vector<float> rows, std::vector<uint32_t> states);
@@ -43,7 +43,7 @@ class SpeechSample {
     std::vector<uint32_t> states;
   };
 
-  size_t most_rows_;
+  size_t max_rows_;
   size_t n_rows_ = 0;
   std::multimap<uint64_t, Utterance> utterances_;  // key: checksum
   uint64_t first_dropped_ = UINT64_MAX;            // lowest checksum of the utterances dropped for lack of capacity

@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kPcm = 1, kFloat = 3, kAlaw = 6, kUlaw = 7, kExtensible = 0xfffe;  // codecs of WAV
 constexpr size_t kRiffBytes = 12;                                                     // "RIFF", its size, "WAVE"
 constexpr size_t kFormatBytes = 40;                                                   // what "fmt " chunks tell us
-constexpr size_t kMostAuHeaderBytes = 1 << 20;
+constexpr size_t kMaxAuHeaderBytes = 1 << 20;
 
 using ull = unsigned long long;
 
@@ -167,7 +167,7 @@ bool AudioDecoder::find_kind() {
 bool AudioDecoder::read_au() {
   is_big_endian_ = true;
   const size_t begin = n_left() < 24 ? 0 : number(4, 4);
-  if (begin >= 24 && begin <= kMostAuHeaderBytes && n_left() < begin && !has_ended_) return false;
+  if (begin >= 24 && begin <= kMaxAuHeaderBytes && n_left() < begin && !has_ended_) return false;
   if (begin < 24 || n_left() < begin) {
     refuse(ASR_BAD_FILE, false, "has a header that is damaged or cut short; check how it was recorded and copied");
   }
@@ -250,12 +250,12 @@ void AudioDecoder::read_format(size_t n) {
 }
 
 void AudioDecoder::begin_samples(uint64_t n_bytes, bool is_sure) {
-  if (found_.n_channels == 0 || found_.n_channels > kMostChannels) {
+  if (found_.n_channels == 0 || found_.n_channels > kMaxChannels) {
     refuse(ASR_BAD_FILE, false,
            format("has a header %s %u channels; check how it was recorded and copied",
                   is_wav() && found_.rate_hz == 0 ? "without a format, or with" : "with", found_.n_channels));
   }
-  if (found_.rate_hz < kLeastSampleRateHz || found_.rate_hz > kMostSampleRateHz) {
+  if (found_.rate_hz < kMinSampleRateHz || found_.rate_hz > kMaxSampleRateHz) {
     refuse(ASR_BAD_FILE, false, format("says that it has %u samples a second; check how it was recorded", found_.rate_hz));
   }
   if (n_recordings_ == 0) {

@@ -22,13 +22,13 @@ float noise(uint32_t n) {
 
 void ComfortNoise::add(float *samples, size_t n) {
   for (size_t i = 0; i < n; ++i) {
-    if (std::abs(samples[i]) >= kLeastSound) {
+    if (std::abs(samples[i]) >= kMinSound) {
       n_zeros_ = 0;
       continue;
     }
-    if (++n_zeros_ <= kShortestRun) continue;
+    if (++n_zeros_ <= kMinRun) continue;
     samples[i] = noise(n_zeros_);
-    if (n_zeros_ == kShortestRun + kPeriod) n_zeros_ = kShortestRun;
+    if (n_zeros_ == kMinRun + kPeriod) n_zeros_ = kMinRun;
   }
 }
 

@@ -86,7 +86,7 @@ const FileKind kTransport{"an MPEG transport stream", Reader::kNone, kConvert};
 const FileKind kText{"text", Reader::kNone, kName};
 
 constexpr size_t kTextBytes = 16, kTransportBytes = 188;
-static_assert(kTextBytes + 8 >= 19 && kMostKindBytes > 2 * kTransportBytes);
+static_assert(kTextBytes + 8 >= 19 && kMaxKindBytes > 2 * kTransportBytes);
 
 // Returns the length of a frame of MPEG-1, -2 or -2.5 audio with this header of 4 bytes, 0 if it is none.
 size_t mpeg_frame_bytes(const unsigned char *header) {

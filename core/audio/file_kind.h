@@ -16,7 +16,7 @@ struct FileKind {
 };
 
 // A beginning of up to this size may be needed: MP3 and AAC are known by their second frame.
-constexpr size_t kMostKindBytes = 8192 + 4;
+constexpr size_t kMaxKindBytes = 8192 + 4;
 
 struct KindFound {
   const FileKind *kind;  // nullptr: none that is known

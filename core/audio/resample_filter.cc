@@ -93,7 +93,7 @@ std::shared_ptr<const ResampleFilter> ResampleFilters::get(double in_hz, double 
     filters_.push_back(filter);
   }
   kept_.erase(std::remove(kept_.begin(), kept_.end(), filter), kept_.end());
-  if (kept_.size() == kMostKept) kept_.erase(kept_.begin());
+  if (kept_.size() == kMaxKept) kept_.erase(kept_.begin());
   kept_.push_back(filter);
   return filter;
 }

@@ -39,7 +39,7 @@ class ResampleFilter {
 // asked for last: streams come and go, and a filter takes up to a megabyte and some milliseconds.
 class ResampleFilters {
  public:
-  static constexpr size_t kMostKept = 4;
+  static constexpr size_t kMaxKept = 4;
 
   std::shared_ptr<const ResampleFilter> get(double in_hz, double out_hz);  // nullptr if the rates are equal
 

@@ -81,7 +81,7 @@ typedef struct asr_backend_options {
   uint32_t max_lanes, window_frames; /* maximum number of channels in one advance, and of frames of one of them */
   uint32_t n_threads;                /* host threads that the back end may compute with; 0 = one per core */
   uint32_t model_bits; /* 16: models may be kept in halves, beyond the tolerance of docs/equations.md, G. 0 or 32: not */
-  uint32_t small_rooms, cluster_blocks; /* 0 except in tests (asr_backend_bench.h); may be ignored */
+  uint32_t initial_capacity_shift, cluster_blocks; /* 0 except in tests (asr_backend_bench.h); may be ignored */
   uint32_t timeout_ms;        /* limit of device work; 0: none. Beyond it all slots return ASR_DEVICE_LOST, and freeing leaks */
   uint32_t n_best_gaussians;  /* Gaussians of a shared codebook that a frame mixes (G10); 0: all */
   float cluster_share;        /* share of the clusters of states with own codebooks that a frame scores (G11); 0 or 1: all */

@@ -5,12 +5,12 @@
  * calls, threads and versions hold.
  *
  * TEST OPTIONS
- *   small_rooms        n > 0: every list, table, mailbox and channel of the search starts with about 1/2^n of its usual
- *                      capacity, so that small cases exhaust each of them
- *   cluster_blocks     number of blocks that advance a channel, at most 16; 1: no clusters; 0: as many as fit. Back ends
- *                      without clusters ignore it
- *   most_memory_bytes  device memory that all objects of the opened device may take together. Allocations beyond it fail, as
- *                      they do on a device that others fill. 0: no limit
+ *   initial_capacity_shift  n > 0: every list, table, mailbox and channel of the search starts with about 1/2^n of its usual
+ *                           capacity, so that small cases exhaust each of them
+ *   cluster_blocks          number of blocks that advance a channel, at most 16; 1: no clusters; 0: as many as fit. Back ends
+ *                           without clusters ignore it
+ *   most_memory_bytes       device memory that all objects of the opened device may take together. Allocations beyond it
+ *                           fail, as they do on a device that others fill. 0: no limit
  */
 #ifndef SENONE_ASR_BACKEND_BENCH_H
 #define SENONE_ASR_BACKEND_BENCH_H

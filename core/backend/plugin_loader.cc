@@ -40,7 +40,7 @@ constexpr Slot kSlots[] = {
     SLOT(best_paths),    SLOT(outcome),       SLOT(wait),          SLOT(extension),
 };
 #undef SLOT
-constexpr size_t kLeastTableBytes = offsetof(asr_backend_api, extension) + sizeof(asr_backend_api::extension);
+constexpr size_t kMinTableBytes = offsetof(asr_backend_api, extension) + sizeof(asr_backend_api::extension);
 
 // The slots of the extensions that the library calls, if the table is long enough to have them. Those of "bench" may be NULL.
 struct ExtensionSlot {
@@ -174,8 +174,8 @@ void check_backend(asr_backend_entry_fn entry, Backend *backend) {
   if (!thrown.empty()) return reject(thrown + " out of " ASR_BACKEND_ENTRY_NAME);
   if (api == nullptr) return reject(wrong_abi(older_abi(entry)));
   if (api->abi != ASR_BACKEND_ABI) return reject(wrong_abi(api->abi));
-  if (api->size < kLeastTableBytes) {
-    return reject(format("its table has %zu bytes, this library needs %zu; rebuild the plugin", api->size, kLeastTableBytes));
+  if (api->size < kMinTableBytes) {
+    return reject(format("its table has %zu bytes, this library needs %zu; rebuild the plugin", api->size, kMinTableBytes));
   }
   if (!api->name || backend->name != api->name) {
     return reject(format("calls itself \"%s\", but the name of its file says \"%s\"; rename the file",

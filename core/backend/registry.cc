@@ -19,7 +19,7 @@
 namespace asr {
 namespace {
 
-constexpr size_t kMostThreadLocalBytes = 16384;  // limit for a plugin; an error's sentence takes 4096
+constexpr size_t kMaxThreadLocalBytes = 16384;  // limit for a plugin; an error's sentence takes 4096
 
 // Back ends that the first caller loads. They are never destroyed: threads may outlive exit.
 class Loaded {
@@ -67,7 +67,7 @@ ProcessWide<std::mutex> g_probing;
 asr_status call_probe(const Backend &backend, asr_backend_device_info *infos, size_t *n_devices) {
   const std::lock_guard lock(*g_probing);
   set_is_named(backend.named);
-  return backend.api->probe(infos, kMostDevices, n_devices);
+  return backend.api->probe(infos, kMaxDevices, n_devices);
 }
 
 // Returns why a device cannot be used; "" if it can.
@@ -82,7 +82,7 @@ std::string why_unusable(const asr_backend_api &api, const asr_backend_device_in
 // Returns the devices of a back end, or one entry with the reason for having none.
 std::vector<DeviceEntry> probe(const Backend &backend) {
   if (!backend.api) return {rejected(backend.name, backend.reason)};
-  asr_backend_device_info infos[kMostDevices] = {};
+  asr_backend_device_info infos[kMaxDevices] = {};
   for (auto &info : infos) info.size = sizeof(info);
   size_t n_devices = 0;
   asr_status status = ASR_OK;
@@ -93,7 +93,7 @@ std::vector<DeviceEntry> probe(const Backend &backend) {
   }
 
   std::vector<DeviceEntry> entries;
-  for (size_t i = 0; i < std::min(n_devices, kMostDevices); ++i) {
+  for (size_t i = 0; i < std::min(n_devices, kMaxDevices); ++i) {
     DeviceEntry entry;
     entry.id = backend.name + ":" + std::to_string(i);
     entry.info = infos[i];
@@ -236,7 +236,7 @@ Device::~Device() {
 // The first use of a plugin's thread-local data allocates them, and the C library ends the process if it cannot. An allocation
 // of more bytes, given back at once, shows that this one will succeed.
 void Device::begin_thread() const {
-  ::operator delete(::operator new(kMostThreadLocalBytes));  // no new expression, which the compiler might leave out
+  ::operator delete(::operator new(kMaxThreadLocalBytes));  // no new expression, which the compiler might leave out
   guarded_call([this] { entry_.api->last_error(); });
 }
 

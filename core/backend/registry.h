@@ -36,9 +36,9 @@ DeviceEntry choose_device(const std::vector<Backend> &backends, const std::strin
 
 // Returns a back end's extension by the name and the table of its header (asr_backend_bench.h), or nullptr.
 template <typename Table>
-const Table *extension_of(const asr_backend_api &api, const char *name, size_t least_size = sizeof(Table)) {
+const Table *extension_of(const asr_backend_api &api, const char *name, size_t min_size = sizeof(Table)) {
   const auto *const table = static_cast<const Table *>(api.extension(name));
-  return table != nullptr && table->size >= least_size ? table : nullptr;
+  return table != nullptr && table->size >= min_size ? table : nullptr;
 }
 
 // Device wraps an opened device: a C++ object over the C table. Every method throws asr::Error with the back end's sentence.

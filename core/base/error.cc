@@ -15,9 +15,9 @@ namespace {
 
 // Returns a printable message with dots in place of its middle part. Its end has the remedy. Characters of UTF-8 stay whole.
 std::string shortened(std::string message) {
-  if (message.size() <= kMostMessageBytes) return message;
+  if (message.size() <= kMaxMessageBytes) return message;
   const auto continues = [&](size_t i) { return i < message.size() && (message[i] & 0xc0) == 0x80; };
-  size_t end = kMostMessageBytes * 3 / 4, begin = message.size() - kMostMessageBytes / 4;
+  size_t end = kMaxMessageBytes * 3 / 4, begin = message.size() - kMaxMessageBytes / 4;
   while (end > 0 && continues(end)) --end;
   while (continues(begin)) ++begin;
   return message.substr(0, end) + " ... " + message.substr(begin);

@@ -13,7 +13,7 @@ namespace asr {
 class Error : public std::runtime_error {
  public:
   // The message becomes one printable line (core/base/printable.h), since it may quote paths and files. One that quotes much
-  // of a file loses its middle part (kMostMessageBytes).
+  // of a file loses its middle part (kMaxMessageBytes).
   Error(asr_status code, const std::string &message);
   asr_status code() const noexcept { return code_; }
 

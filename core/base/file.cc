@@ -58,12 +58,12 @@ size_t InputFile::read(uint64_t offset, void *bytes, size_t size) const {
   return done;
 }
 
-std::string read_file(const FileAt &place, size_t most_bytes) { return read_file(InputFile(place), most_bytes); }
+std::string read_file(const FileAt &place, size_t max_bytes) { return read_file(InputFile(place), max_bytes); }
 
-std::string read_file(const InputFile &file, size_t most_bytes) {
-  if (file.size() > most_bytes) {
+std::string read_file(const InputFile &file, size_t max_bytes) {
+  if (file.size() > max_bytes) {
     fail(ASR_BAD_FILE, "%s: has %zu bytes, but up to %zu are read; name another file", file.path().c_str(), file.size(),
-         most_bytes);
+         max_bytes);
   }
   std::string text(file.size() + 1, '\0');
   const size_t n = file.read(0, text.data(), text.size());

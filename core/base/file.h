@@ -62,9 +62,9 @@ class InputFile {
   struct stat status_ {};
 };
 
-// Throws ASR_BAD_FILE without reading a file of more than most_bytes.
-std::string read_file(const FileAt &place, size_t most_bytes = SIZE_MAX);
-std::string read_file(const InputFile &file, size_t most_bytes = SIZE_MAX);
+// Throws ASR_BAD_FILE without reading a file of more than max_bytes.
+std::string read_file(const FileAt &place, size_t max_bytes = SIZE_MAX);
+std::string read_file(const InputFile &file, size_t max_bytes = SIZE_MAX);
 
 // Size and asr::checksum of a file, computed by reading it in pieces.
 struct FileSum {

@@ -28,12 +28,12 @@ SignalsBlocked::SignalsBlocked() noexcept {
 SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 SignalsKept::SignalsKept() noexcept : handlers_{}, known_{}, stack_{} {
-  for (int signal = 1; signal <= kMostSignals; ++signal) known_[signal] = sigaction(signal, nullptr, &handlers_[signal]) == 0;
+  for (int signal = 1; signal <= kMaxSignals; ++signal) known_[signal] = sigaction(signal, nullptr, &handlers_[signal]) == 0;
   sigaltstack(nullptr, &stack_);
 }
 
 SignalsKept::~SignalsKept() {
-  for (int signal = 1; signal <= kMostSignals; ++signal) {
+  for (int signal = 1; signal <= kMaxSignals; ++signal) {
     struct sigaction now {
     }, replaced{};
     if (!known_[signal] || sigaction(signal, nullptr, &now) != 0 || same_handler(now, handlers_[signal])) continue;

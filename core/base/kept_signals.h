@@ -33,9 +33,9 @@ class SignalsKept {
   SignalsKept &operator=(const SignalsKept &) = delete;
 
  private:
-  static constexpr int kMostSignals = 64;
-  struct sigaction handlers_[kMostSignals + 1];
-  bool known_[kMostSignals + 1];  // the C library keeps some signals to itself
+  static constexpr int kMaxSignals = 64;
+  struct sigaction handlers_[kMaxSignals + 1];
+  bool known_[kMaxSignals + 1];  // the C library keeps some signals to itself
   stack_t stack_;
 };
 

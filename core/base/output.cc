@@ -31,7 +31,7 @@ namespace {
 using Held = FileAt::Held;
 
 constexpr size_t kBufferBytes = 1 << 18;
-constexpr int kMostLinks = 40;  // most symbolic links followed in a chain, as on Linux
+constexpr int kMaxLinks = 40;  // most symbolic links followed in a chain, as on Linux
 constexpr char kIndexName[] = "senone.json";
 
 [[noreturn]] void fail_output(const std::string &path, const char *what, int error) {
@@ -198,7 +198,7 @@ Held open_bundle(const FileAt &place) {
 FileAt output_place(const FileAt &path) {
   Held directory = path.held();
   std::string rest = path.name();
-  for (int n_links = 0; n_links <= kMostLinks; ++n_links) {
+  for (int n_links = 0; n_links <= kMaxLinks; ++n_links) {
     const size_t slash = rest.rfind('/');
     const std::string name = slash == std::string::npos ? rest : rest.substr(slash + 1);
     const int from = directory ? directory->get() : AT_FDCWD;

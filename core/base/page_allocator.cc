@@ -16,14 +16,14 @@ constexpr bool kPages = true;
 }  // namespace
 
 void *allocate_array(size_t n_bytes) {
-  if (!kPages || n_bytes < kLeastPagedBytes) return ::operator new(n_bytes);
+  if (!kPages || n_bytes < kMinPagedBytes) return ::operator new(n_bytes);
   void *const pages = mmap(nullptr, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
   return pages;
 }
 
 void free_array(void *array, size_t n_bytes) noexcept {
-  if (!kPages || n_bytes < kLeastPagedBytes) {
+  if (!kPages || n_bytes < kMinPagedBytes) {
     ::operator delete(array);
   } else {
     munmap(array, n_bytes);

@@ -12,7 +12,7 @@
 
 namespace asr {
 
-constexpr size_t kLeastPagedBytes = size_t{1} << 20;  // smaller arrays are operator new's
+constexpr size_t kMinPagedBytes = size_t{1} << 20;  // smaller arrays are operator new's
 
 // Throws std::bad_alloc. `n_bytes` is the same in both calls. Aligned as by operator new, large ones to a page.
 void *allocate_array(size_t n_bytes);

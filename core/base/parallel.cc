@@ -14,7 +14,7 @@
 namespace asr {
 namespace {
 
-constexpr size_t kMostThreads = 8;  // more threads do not help where memory bandwidth is the limit
+constexpr size_t kMaxThreads = 8;  // more threads do not help where memory bandwidth is the limit
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void run_in_parallel(size_t n_tasks, const std::function<void(size_t)> &task, ui
       }
     }
   };
-  const size_t n_wanted = n_threads > 0 ? n_threads : std::min(size_t{n_usable_cores()}, kMostThreads);
+  const size_t n_wanted = n_threads > 0 ? n_threads : std::min(size_t{n_usable_cores()}, kMaxThreads);
   std::vector<std::thread> helpers;
   try {
     helpers.reserve(n_wanted);  // so that a thread that has started has a place

@@ -80,8 +80,8 @@ class JsonText {
       return true;
     }
     bool open(Json::value_t type) {
-      if (open_.size() >= size_t{kMostJsonDepth}) {
-        fail(ASR_BAD_FILE, "%s: its JSON is nested more than %d deep; the file is damaged", source_.c_str(), kMostJsonDepth);
+      if (open_.size() >= size_t{kMaxJsonDepth}) {
+        fail(ASR_BAD_FILE, "%s: its JSON is nested more than %d deep; the file is damaged", source_.c_str(), kMaxJsonDepth);
       }
       Json &value = place();
       value = Json(type);

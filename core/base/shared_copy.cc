@@ -165,7 +165,7 @@ class MakingLock {
       : file_(openat(directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)) {
     range_.l_start = static_cast<off_t>(checksum(key.data(), key.size()) >> 33);  // one byte per copy of an empty file
     using Clock = std::chrono::steady_clock;
-    const Clock::time_point end = Clock::now() + kMostWaiting;
+    const Clock::time_point end = Clock::now() + kMaxWaiting;
     while (!set(F_WRLCK) && (errno == EAGAIN || errno == EACCES) && Clock::now() < end) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
@@ -175,7 +175,7 @@ class MakingLock {
   MakingLock &operator=(const MakingLock &) = delete;
 
  private:
-  static constexpr std::chrono::seconds kMostWaiting{3};
+  static constexpr std::chrono::seconds kMaxWaiting{3};
   const Descriptor file_;
   struct flock range_ {
     F_WRLCK, SEEK_SET, 0, 1, 0
@@ -215,7 +215,7 @@ class PassedNote {
 
  private:
   static constexpr time_t kTickOfTimes = 2;  // in seconds; no usual file system has longer ones
-  static constexpr size_t kMostNotes = 64;
+  static constexpr size_t kMaxNotes = 64;
 
   const int directory_;
   const std::string suffix_, name_;
@@ -236,7 +236,7 @@ class PassedNote {
       const bool is_note = name.size() > suffix_.size() && name.substr(name.size() - suffix_.size()) == suffix_;
       if (is_note) notes.push_back(name);
     });
-    if (notes.size() < kMostNotes) return;
+    if (notes.size() < kMaxNotes) return;
     for (const std::string &note : notes) unlinkat(directory_, note.c_str(), 0);
   }
 };

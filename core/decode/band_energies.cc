@@ -8,19 +8,19 @@ namespace {
 
 // Edges of the bands in Hz. Mains hum lies below the first; vowels fill the middle bands, fricatives the upper ones.
 constexpr double kEdges_hz[] = {80, 250, 500, 1000, 2000, 4000, 7000};
-constexpr double kHighestShare = 0.46;  // fraction of the sample rate; bands with a higher centre are left out
-constexpr double kLeastEnergy = 1;      // minimum of a band's energy: the square of the least step of 16-bit samples
+constexpr double kMaxShare = 0.46;      // fraction of the sample rate; bands with a higher centre are left out
+constexpr double kMinEnergy = 1;        // minimum of a band's energy: the square of the least step of 16-bit samples
 constexpr double kSmallest = 1e-30;     // filter states below this become 0, before they are denormal numbers
 
 }  // namespace
 
-double band_level_db(double energy) { return 10 * std::log10(energy + kLeastEnergy); }
+double band_level_db(double energy) { return 10 * std::log10(energy + kMinEnergy); }
 
 // Designs band-pass filters of order 2 by the bilinear transform, with unit gain at the band's centre.
 BandEnergies::BandEnergies(double sample_rate_hz, uint32_t shift_samples) : shift_samples_(shift_samples) {
   for (size_t b = 0; b < kBands; ++b) {
     const double middle_hz = std::sqrt(kEdges_hz[b] * kEdges_hz[b + 1]);
-    if (middle_hz > kHighestShare * sample_rate_hz) return;
+    if (middle_hz > kMaxShare * sample_rate_hz) return;
     const double omega = 2 * M_PI * middle_hz / sample_rate_hz;
     const double alpha = std::sin(omega) * (kEdges_hz[b + 1] - kEdges_hz[b]) / (2 * middle_hz);
     b0_[b] = alpha / (1 + alpha);

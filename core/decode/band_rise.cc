@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kSmooth_s = 0.03;                // duration over which energies are averaged
 constexpr double kBlock_s = 0.1, kFloor_s = 1.5;  // the floor is the least block mean of the last kFloor_s
-constexpr double kBias_db = 1, kMostRise_db = 20;
+constexpr double kBias_db = 1, kMaxRise_db = 20;
 
 size_t frames_of(double seconds, double shift_s) { return std::max<size_t>(1, std::lround(seconds / shift_s)); }
 
@@ -45,7 +45,7 @@ double BandRise::rise_db(const float *samples) {
     double energy = 0;
     for (const Bands &one : recent_) energy += one[b];
     const double rise_db = band_level_db(energy / static_cast<double>(recent_.size())) - floor_db_[b] - kBias_db;
-    sum_db += std::clamp(rise_db, 0.0, kMostRise_db);
+    sum_db += std::clamp(rise_db, 0.0, kMaxRise_db);
   }
   learn_floor(energies);
   return n_bands > 0 ? sum_db / static_cast<double>(n_bands) : 0;

@@ -58,7 +58,7 @@ bool Endpointer::ends_at(const PathTail &tail, const std::function<double()> &co
   if (early_s_) next_early_check_ = next_check() + (has_probably_ended(tail) ? kStepFrames : frames_until(*early_s_, tail, 1));
   if (is_early_only) return false;
   if (ends_by_rules(tail, cost_to_end)) return true;
-  next_check_ = std::min(next_check_ + frames_until(least_silence_s(tail), tail, kStepFrames), longest_frames_);
+  next_check_ = std::min(next_check_ + frames_until(min_silence_s(tail), tail, kStepFrames), longest_frames_);
   return false;
 }
 
@@ -76,7 +76,7 @@ bool Endpointer::is_near_longest(const PathTail &tail) const {
   return tail.n_frames * shift_s_ >= kNearLongest * times_.longest_s;
 }
 
-double Endpointer::least_silence_s(const PathTail &tail) const {
+double Endpointer::min_silence_s(const PathTail &tail) const {
   if (is_near_longest(tail)) return kShortSilence_s;
   const double without_words_s = tail.n_background > 0 ? std::min(times_.without_words_s, kForget_s) : times_.without_words_s;
   return std::min(times_.at_end_s, tail.has_words ? times_.after_words_s : without_words_s);

@@ -57,7 +57,7 @@ class Endpointer {
  private:
   uint32_t frames_until(double silence_s, const PathTail &tail, uint32_t least) const;
   bool ends_by_rules(const PathTail &tail, const std::function<double()> &cost_to_end) const;
-  double least_silence_s(const PathTail &tail) const;
+  double min_silence_s(const PathTail &tail) const;
   bool is_near_longest(const PathTail &tail) const;
 
   const EndpointTimes times_;

@@ -9,21 +9,21 @@ namespace asr {
 namespace {
 
 constexpr double kStep_s = 0.02, kLag_s = 0.06;
-constexpr double kLeastWindow_s = 0.05;  // window length that resolves the harmonics of a voice
+constexpr double kMinWindow_s = 0.05;  // window length that resolves the harmonics of a voice
 constexpr double kLowest_hz = 300, kHighest_hz = 3000;
 constexpr size_t kReach = 6;  // neighbouring bins on each side to compare a bin with
 constexpr double kLeast_db = -10, kMost_db = 15;
 constexpr size_t kMusicMemory = 25, kVoiceMemory = 15, kNoiseMemory = 50;  // spectra
 constexpr double kMusic = 0.65, kVoice = 0.45;        // mean steadiness above and below which music begins and ends
 constexpr double kPeak_db = 13, kPeriodicity = 0.4;   // values above indicate lines: a single one, or many at equal distances
-constexpr size_t kLeastPeriod = 5, kMostPeriod = 24;  // in bins: the pitch of a voice
-constexpr double kLeastLines = 0.08;                  // fraction of spectra with lines; less is noise
+constexpr size_t kMinPeriod = 5, kMaxPeriod = 24;     // in bins: the pitch of a voice
+constexpr double kMinLines = 0.08;                    // fraction of spectra with lines; less is noise
 
 size_t frames_of(double seconds, double shift_s) { return std::max<size_t>(1, std::lround(seconds / shift_s)); }
 
 size_t window_of(double sample_rate_hz) {
   size_t n = 64;
-  while (static_cast<double>(n) < kLeastWindow_s * sample_rate_hz) n *= 2;
+  while (static_cast<double>(n) < kMinWindow_s * sample_rate_hz) n *= 2;
   return n;
 }
 
@@ -45,7 +45,7 @@ double periodicity(const std::vector<double> &fine) {
     return std::inner_product(fine.begin() + static_cast<ptrdiff_t>(shift), fine.end(), fine.begin(), 0.0);
   };
   double highest = 0;
-  for (size_t shift = kLeastPeriod; shift <= std::min(kMostPeriod, fine.size()); ++shift) {
+  for (size_t shift = kMinPeriod; shift <= std::min(kMaxPeriod, fine.size()); ++shift) {
     highest = std::max(highest, product(shift));
   }
   const double scale = product(0);
@@ -138,7 +138,7 @@ void Tonality::look_for_lines(const Spectrum &fine) {
   has_lines_.push_back(has_peak || periodicity(fine) > kPeriodicity);
   if (has_lines_.size() > kNoiseMemory) has_lines_.pop_front();
   const auto n = static_cast<double>(std::count(has_lines_.begin(), has_lines_.end(), true));
-  is_noise_ = has_lines_.size() == kNoiseMemory && n < kLeastLines * kNoiseMemory;
+  is_noise_ = has_lines_.size() == kNoiseMemory && n < kMinLines * kNoiseMemory;
 }
 
 }  // namespace asr

@@ -69,9 +69,9 @@ ModelOnDevice on_device(AddedModel *model, const LoadedModel &place) {
 }
 
 void ModelTable::require_room_locked(const std::string &name) const {
-  if (models_.count(name) > 0 || models_.size() + 1 < kMostModels) return;
+  if (models_.count(name) > 0 || models_.size() + 1 < kMaxModels) return;
   fail(ASR_UNSUPPORTED, "asr_engine_add_model: the engine has %zu models with its own, which is the most; remove one first",
-       kMostModels);
+       kMaxModels);
 }
 
 void ModelTable::require_room(const std::string &name) const {

@@ -103,9 +103,9 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
   n_states_ = model.n_states;
   warn_of_selection(bundle_path, model, options);
   features_ = load_features(device_, tables_);
-  constexpr size_t kLeastSize = offsetof(asr_backend_signals_api, set_transform);
+  constexpr size_t kMinSize = offsetof(asr_backend_signals_api, set_transform);
   if (const auto *const signals =
-          is_split() ? nullptr : extension_of<asr_backend_signals_api>(*api(), ASR_BACKEND_SIGNALS, kLeastSize)) {
+          is_split() ? nullptr : extension_of<asr_backend_signals_api>(*api(), ASR_BACKEND_SIGNALS, kMinSize)) {
     uint32_t makes_rows = 0;
     device_.check(signals->prepare(device_.get(), features(), &makes_rows));
     if (makes_rows != 0) signals_ = signals;

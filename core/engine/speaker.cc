@@ -19,9 +19,9 @@ AcousticModel read_for_estimation(const Bundle &bundle) {
          "model, or give the warp (--vtln FACTOR)",
          path.c_str());
   }
-  if (model.n_dims > kMostSpeakerDims) {
+  if (model.n_dims > kMaxSpeakerDims) {
     fail(ASR_UNSUPPORTED, "asr_speaker_new: %s has rows of %u values; transforms are estimated for up to %u", path.c_str(),
-         model.n_dims, kMostSpeakerDims);
+         model.n_dims, kMaxSpeakerDims);
   }
   return model;
 }
@@ -80,9 +80,9 @@ void Speaker::set_warp(float warp) {
   const std::lock_guard lock(mutex_);
   if (warp == warp_) return;
   warp_ = warp;
-  sample_ = SpeechSample(kMostSpeakerRows);
+  sample_ = SpeechSample(kMaxSpeakerRows);
   n_added_ = 0;
-  n_due_ = kLeastSpeakerRows;
+  n_due_ = kMinSpeakerRows;
   std::swap(adaptation_, discarded);
 }
 
@@ -213,7 +213,7 @@ bool Speaker::choose_warp() {
   float warp = 1;
   {
     const std::lock_guard lock(mutex_);
-    if (n_warps_ == 0 || n_warp_rows_ < kLeastSpeakerRows) return false;
+    if (n_warps_ == 0 || n_warp_rows_ < kMinSpeakerRows) return false;
     const size_t stride = (WarpScorer::kWarps - 1) / (n_warps_ - 1), middle = WarpScorer::kWarps / 2;
     size_t best = middle;
     for (size_t i = 0; i < WarpScorer::kWarps; i += stride) {
@@ -230,11 +230,11 @@ void Speaker::adapt() {
   if (choose_warp()) return;
   const Said said = this->said();
   const size_t n_rows = said.estimates() ? said.sample.n_rows() : said.n_warp_rows;
-  if (n_rows < kLeastSpeakerRows) {
+  if (n_rows < kMinSpeakerRows) {
     fail(ASR_INVALID_STATE,
          "asr_adapt: %zu frames of speech have come to a FINAL as yet, of streams with the speaker's warp and opened since "
          "asr_speaker_set_methods; %zu are needed",
-         n_rows, kLeastSpeakerRows);
+         n_rows, kMinSpeakerRows);
   }
   if (said.estimates() && !estimate(said, {}))
     fail(ASR_INVALID_STATE, "asr_adapt: no transform fits what was said; the one before stays");

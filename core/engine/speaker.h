@@ -118,8 +118,8 @@ class Speaker {
   size_t n_warp_rows_ = 0;        // in warp_sums_
   uint64_t warp_generation_ = 0;  // counts changes of n_warps_
   float warp_ = 1;
-  SpeechSample sample_{kMostSpeakerRows};           // with warp_
-  size_t n_added_ = 0, n_due_ = kLeastSpeakerRows;  // rows so far, and rows for the next adapt_if_due
+  SpeechSample sample_{kMaxSpeakerRows};            // with warp_
+  size_t n_added_ = 0, n_due_ = kMinSpeakerRows;    // rows so far, and rows for the next adapt_if_due
   Adaptation adaptation_;                           // with warp_
 };
 

@@ -12,7 +12,7 @@ namespace asr {
 namespace {
 
 constexpr double kUnits = 1 << 16;              // units of the sums per 1
-constexpr double kMostLogLikelihood = 1 << 20;  // limit of a row: sums over days of speech fit
+constexpr double kMaxLogLikelihood = 1 << 20;   // limit of a row: sums over days of speech fit
 
 std::vector<double> warps() {
   std::vector<double> result;
@@ -35,7 +35,7 @@ asr_backend_options one_thread() {
 }
 
 int64_t in_units(double log_likelihood) {
-  return std::llround(kUnits * std::clamp(log_likelihood, -kMostLogLikelihood, kMostLogLikelihood));
+  return std::llround(kUnits * std::clamp(log_likelihood, -kMaxLogLikelihood, kMaxLogLikelihood));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ void require_warps(const FrontEnd &front_end);
 class WarpScorer {
  public:
   static constexpr size_t kWarps = 21;
-  static constexpr size_t kMostFrames = 6000;  // useful maximum of frames per utterance
+  static constexpr size_t kMaxFrames = 6000;  // useful maximum of frames per utterance
 
   static double warp(size_t i) { return 0.8 + 0.02 * static_cast<double>(i); }  // 0.80, 0.82 ... 1.20
 

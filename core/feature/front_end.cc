@@ -59,8 +59,8 @@ struct Check {
 };
 
 void check_framing(const FrontEnd &f, const Check &check) {
-  check.range(f.sample_rate_hz, kLeastSampleRateHz, kMostSampleRateHz, "sample_rate_hz");
-  check.range(f.fft_samples, 64, kMostFftSamples, "fft_samples");
+  check.range(f.sample_rate_hz, kMinSampleRateHz, kMaxSampleRateHz, "sample_rate_hz");
+  check.range(f.fft_samples, 64, kMaxFftSamples, "fft_samples");
   check.that((f.fft_samples & (f.fft_samples - 1)) == 0, "fft_samples", "must be a power of two");
   check.range(f.window_samples, 2, f.fft_samples, "window_samples");
   check.range(f.shift_samples, 1, f.window_samples, "shift_samples");
@@ -69,7 +69,7 @@ void check_framing(const FrontEnd &f, const Check &check) {
 }
 
 void check_bank(const FrontEnd &f, const Check &check) {
-  check.range(f.n_mel, 1, std::min(f.fft_samples / 2, kMostMel), "n_mel");
+  check.range(f.n_mel, 1, std::min(f.fft_samples / 2, kMaxMel), "n_mel");
   check.range(f.high_hz, 1, f.sample_rate_hz / 2, "high_hz");
   check.range(f.low_hz, 0, f.high_hz, "low_hz");
   check.that(f.low_hz < f.high_hz, "low_hz", "must be below high_hz");
@@ -84,9 +84,9 @@ void check_bank(const FrontEnd &f, const Check &check) {
 void check_prediction(const FrontEnd &f, const Check &check) {
   if (f.lpc_order == 0) return;
   check.that(f.n_mel >= 2, "n_mel", "must be 2 or more with lpc_order");
-  check.range(f.lpc_order, 1, std::min(f.n_mel - 1, kMostLpcOrder), "lpc_order");
+  check.range(f.lpc_order, 1, std::min(f.n_mel - 1, kMaxLpcOrder), "lpc_order");
   check.range(f.n_ceps, 1, f.lpc_order + (f.energy_beside_c0 ? 2 : 1), "n_ceps");
-  check.range(f.compression, 0.01, f.most_compression(), "compression");
+  check.range(f.compression, 0.01, f.max_compression(), "compression");
   check.that(!f.noise_removal, "noise_removal", "does not go with lpc_order");
 }
 
@@ -107,16 +107,16 @@ void check_cepstra(const FrontEnd &f, const Check &check) {
   check.that(f.cmn_cepstra || f.energy_range_db > 0, "cmn_cepstra", "must not be false without energy_range_db");
   check.that(f.cmn_prior.empty() || f.cmn_prior.size() == f.n_ceps, "cmn_prior", "must have n_ceps values or none");
   for (float value : f.cmn_prior) check.range(value, -1e6, 1e6, "cmn_prior");
-  check.range(f.cmn_lookahead_frames, 0, kMostCmnLookahead, "cmn_lookahead_frames");
+  check.range(f.cmn_lookahead_frames, 0, kMaxCmnLookahead, "cmn_lookahead_frames");
   check.range(f.cmn_prior_frames, 0, 1e9, "cmn_prior_frames");
   check.range(f.cmn_window_frames, f.cmn_prior_frames, 1e9, "cmn_window_frames");
 }
 
 void check_dynamic(const FrontEnd &f, const Check &check) {
-  check.range(f.delta_order, 0, kMostDeltaOrder, "delta_order");
-  check.range(f.delta_window, 1, kMostDeltaWindow, "delta_window");
-  check.range(f.splice_left, 0, kMostSplice, "splice_left");
-  check.range(f.splice_right, 0, kMostSplice, "splice_right");
+  check.range(f.delta_order, 0, kMaxDeltaOrder, "delta_order");
+  check.range(f.delta_window, 1, kMaxDeltaWindow, "delta_window");
+  check.range(f.splice_left, 0, kMaxSplice, "splice_left");
+  check.range(f.splice_right, 0, kMaxSplice, "splice_right");
   if (is_sphinx(f.dynamic)) {
     check.that(!f.c0_last, "c0_last", "must not be set with Sphinx dynamic features");
     check.that(f.n_ceps >= 2, "n_ceps", "must be 2 or more with Sphinx dynamic features");
@@ -125,12 +125,12 @@ void check_dynamic(const FrontEnd &f, const Check &check) {
              "needs regression deltas");
   const uint32_t n = n_dims_before_transform(f);
   if (f.transform.empty()) {
-    check.range(n, 1, kMostDims, "dynamic: the length of a feature row");
+    check.range(n, 1, kMaxDims, "dynamic: the length of a feature row");
     check.that(f.transform_rows == 0 && f.transform_cols == 0, "transform", "is missing");
     return;
   }
-  check.range(n, 1, kMostTransformInputs, "dynamic: the number of inputs of the transform");
-  check.range(f.transform_rows, 1, kMostDims, "transform_rows");
+  check.range(n, 1, kMaxTransformInputs, "dynamic: the number of inputs of the transform");
+  check.range(f.transform_rows, 1, kMaxDims, "transform_rows");
   check.range(f.transform_cols, n, n + 1, "transform_cols");
   check.that(f.transform.size() == uint64_t{f.transform_rows} * f.transform_cols, "transform",
              "must have transform_rows * transform_cols values");
@@ -142,7 +142,7 @@ void check_dynamic(const FrontEnd &f, const Check &check) {
 uint32_t FrontEnd::n_dims() const { return transform.empty() ? n_dims_before_transform(*this) : transform_rows; }
 
 // Above this the recursion of F11 may end in NaN for a pure tone, whose bands differ most.
-double FrontEnd::most_compression() const { return magnitude ? 0.8 : 0.4; }
+double FrontEnd::max_compression() const { return magnitude ? 0.8 : 0.4; }
 
 void FrontEnd::validate(const std::string &source) const {
   const Check check{source};

@@ -59,7 +59,7 @@ struct FrontEnd {
   // Cepstra: MFCC, or PLP (perceptual linear prediction) if lpc_order > 0
   uint32_t n_ceps = 13;
   uint32_t lpc_order = 0;     // PLP: order of the linear prediction; n_ceps is at most lpc_order + 1
-  double compression = 0.33;  // PLP: exponent of the band energies, at most most_compression()
+  double compression = 0.33;  // PLP: exponent of the band energies, at most max_compression()
   bool floor_gain = false;    // PLP: c0, the log of the gain, is at least 0 (Kaldi)
   double cepstral_scale = 1;  // factor of all cepstra; the energy is not scaled
   DctKind dct = DctKind::kOrthonormal;
@@ -92,7 +92,7 @@ struct FrontEnd {
   uint32_t transform_rows = 0, transform_cols = 0;
 
   uint32_t n_dims() const;                         // length of a feature row
-  double most_compression() const;                 // PLP in float needs band energies of a limited range
+  double max_compression() const;                  // PLP in float needs band energies of a limited range
   void validate(const std::string &source) const;  // throws asr::Error naming the field and its range
 };
 

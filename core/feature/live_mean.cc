@@ -9,14 +9,14 @@ namespace {
 
 // Frames above both limits are speech; the mean of an utterance lies below its peaks. All in dB.
 constexpr double kSpeechBelowPeakDb = 22, kSpeechAboveFloorDb = 13, kMeanBelowPeakDb = 16;
-constexpr double kMostShiftDb = 24;  // largest change of the prior's level
+constexpr double kMaxShiftDb = 24;  // largest change of the prior's level
 // A louder frame moves the peak up by a fraction of the difference; other frames lower it. Every frame raises the floor, or
 // lowers it to the frame's level.
 constexpr double kPeakRise = 0.3, kPeakFallDb = 0.005, kFloorRiseDb = 0.01;
 constexpr double kLevelFrames = 20;                           // frames of speech after which they alone determine the level
 constexpr double kPriorFrames = 10, kPriorC0Frames = 20;      // weight of the prior
 constexpr double kFreeSilence = 10, kSilencePerSpeech = 0.5;  // largest number of silent frames that count
-constexpr double kLeastMemoryFrames = 100, kCarriedFrames = 300;
+constexpr double kMinMemoryFrames = 100, kCarriedFrames = 300;
 
 // Returns the sum over j of row 0 of the cosine transform, F7.
 double c0_of_ones(const FrontEnd &f) {
@@ -39,10 +39,10 @@ double c0_per_db(const FrontEnd &f) {
 }
 
 // Scales a sum down to its maximum of frames, so that old frames fade.
-void fade(double most_frames, std::vector<double> *sum, double *n) {
-  if (*n <= most_frames) return;
-  for (double &value : *sum) value *= most_frames / *n;
-  *n = most_frames;
+void fade(double max_frames, std::vector<double> *sum, double *n) {
+  if (*n <= max_frames) return;
+  for (double &value : *sum) value *= max_frames / *n;
+  *n = max_frames;
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ LiveMean::LiveMean(const FrontEnd &f)
       lookahead_frames_(f.cmn_lookahead_frames),
       skip_negative_c0_(f.cmn_skip_negative_c0),
       db_(c0_per_db(f)),
-      most_frames_(std::max(f.cmn_window_frames, kLeastMemoryFrames)),
+      max_frames_(std::max(f.cmn_window_frames, kMinMemoryFrames)),
       prior_(f.n_ceps, 0.0) {
   std::copy(f.cmn_prior.begin(), f.cmn_prior.end(), prior_.begin());
   has_prior_ = prior_[c0_] != 0;
@@ -78,7 +78,7 @@ void LiveMean::add(const float *frame) {
   double &n = speech ? s.n_speech : s.n_silence;
   for (uint32_t i = 0; i < n_ceps_; ++i) sum[i] += frame[i];
   ++n;
-  fade(most_frames_, &sum, &n);
+  fade(max_frames_, &sum, &n);
   if (speech) s.n_heard = std::min(s.n_heard + 1, std::max<double>(kLevelFrames, lookahead_frames_));
 }
 
@@ -87,7 +87,7 @@ double LiveMean::prior_level() const {
   if (!state_.has_level) return prior_[c0_];
   const double heard = state_.peak - kMeanBelowPeakDb * db_;
   if (!has_prior_) return heard;
-  const double shift = std::clamp(heard - prior_[c0_], -kMostShiftDb * db_, kMostShiftDb * db_);
+  const double shift = std::clamp(heard - prior_[c0_], -kMaxShiftDb * db_, kMaxShiftDb * db_);
   return prior_[c0_] + shift * std::min(1.0, state_.n_heard / kLevelFrames);
 }
 

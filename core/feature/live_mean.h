@@ -43,7 +43,7 @@ class LiveMean {
   const uint32_t n_ceps_, c0_, lookahead_frames_;
   const bool skip_negative_c0_;
   const double db_;           // change of c0 per dB
-  const double most_frames_;  // maximum of frames in a sum
+  const double max_frames_;   // maximum of frames in a sum
   bool has_prior_;
   std::vector<double> prior_;
   LiveMeanState state_;

@@ -23,9 +23,9 @@ struct Header {
 
 constexpr char kMagic[8] = {'s', 'e', 'n', 's', 't', 'a', 't', 'e'};
 constexpr uint32_t kVersion = 1;
-constexpr double kMostFrames = 1e9, kMostValue = 1e12;
+constexpr double kMaxFrames = 1e9, kMaxValue = 1e12;
 
-static_assert(sizeof(Header) + 2 * sizeof(double) * kMostMel + sizeof(uint64_t) <= kMostStateBytes);
+static_assert(sizeof(Header) + 2 * sizeof(double) * kMaxMel + sizeof(uint64_t) <= kMaxStateBytes);
 
 // Models with the same cepstra share states, even if their later steps differ.
 uint64_t cepstra_checksum(FrontEnd f) {
@@ -53,8 +53,8 @@ uint64_t cepstra_checksum(FrontEnd f) {
 
 size_t bytes_of(uint32_t n_ceps) { return sizeof(Header) + 2 * sizeof(double) * n_ceps + sizeof(uint64_t); }
 
-bool is_count(double value) { return value >= 0 && value <= kMostFrames; }
-bool is_value(double value) { return std::abs(value) <= kMostValue; }
+bool is_count(double value) { return value >= 0 && value <= kMaxFrames; }
+bool is_value(double value) { return std::abs(value) <= kMaxValue; }
 
 bool is_sound(const LiveMeanState &s) {
   return is_count(s.n_speech) && is_count(s.n_silence) && is_count(s.n_heard) && is_value(s.peak) && is_value(s.floor) &&

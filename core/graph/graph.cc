@@ -38,11 +38,11 @@ static_assert(sizeof(TransitionRecord) == 12);
 }
 
 void check_header(const Header &h, const std::string &path) {
-  if (h.n_states == 0 || h.n_states > kMostGraphStates) bad(path, "header", 0, "n_states is out of range");
-  if (h.n_arcs > kMostGraphArcs) bad(path, "header", 0, "n_arcs is out of range");
-  if (h.n_transition_ids > kMostTransitionIds) bad(path, "header", 0, "n_transition_ids is out of range");
-  if (h.n_pdfs > kMostPdfs) bad(path, "header", 0, "n_pdfs is out of range");
-  if (h.n_units > kMostGraphUnits) bad(path, "header", 0, "n_units is out of range");
+  if (h.n_states == 0 || h.n_states > kMaxGraphStates) bad(path, "header", 0, "n_states is out of range");
+  if (h.n_arcs > kMaxGraphArcs) bad(path, "header", 0, "n_arcs is out of range");
+  if (h.n_transition_ids > kMaxTransitionIds) bad(path, "header", 0, "n_transition_ids is out of range");
+  if (h.n_pdfs > kMaxPdfs) bad(path, "header", 0, "n_pdfs is out of range");
+  if (h.n_units > kMaxGraphUnits) bad(path, "header", 0, "n_units is out of range");
 }
 
 // The sections of the file. `packed` has no pdf_of.
@@ -159,7 +159,7 @@ void put_graph(const GraphData &graph, const std::string &name, Output &file) {
   if (graph.transitions.empty() || graph.emitting_begin.size() != n_begins || graph.epsilon_begin.size() != n_begins) {
     fail(ASR_INTERNAL, "%s: the arrays of the graph to be written do not fit together", name.c_str());
   }
-  if (graph.final_costs.size() > kMostGraphStates || graph.arcs.size() > kMostGraphArcs) {
+  if (graph.final_costs.size() > kMaxGraphStates || graph.arcs.size() > kMaxGraphArcs) {
     fail(ASR_UNSUPPORTED, "%s: a graph of %zu states and %zu arcs is too large; prune the language model", name.c_str(),
          graph.final_costs.size(), graph.arcs.size());
   }

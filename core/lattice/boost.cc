@@ -45,7 +45,7 @@ std::string UnheardPhrases::what() const {
 }
 
 UnheardPhrases unheard_phrases(const Boosts &boosts, const std::vector<std::string> &graph_words) {
-  constexpr size_t kMostListed = 5;
+  constexpr size_t kMaxListed = 5;
   std::unordered_set<std::string> missing;
   for (const auto &boost : boosts) {
     for (const std::vector<std::string> &phrase : boost->phrases) missing.insert(phrase.begin(), phrase.end());
@@ -59,7 +59,7 @@ UnheardPhrases unheard_phrases(const Boosts &boosts, const std::vector<std::stri
       if (word == phrase.end()) continue;
       ++unheard.n;
       const bool is_listed = std::find(unheard.missing.begin(), unheard.missing.end(), *word) != unheard.missing.end();
-      if (!is_listed && unheard.missing.size() < kMostListed) unheard.missing.push_back(*word);
+      if (!is_listed && unheard.missing.size() < kMaxListed) unheard.missing.push_back(*word);
     }
   }
   return unheard;
@@ -128,7 +128,7 @@ double BoostScores::advance(uint32_t state, uint32_t word, uint32_t *next) {
 CompactLattice boosted(const CompactLattice &lattice, BoostScores *scores, double acoustic_scale, double lattice_beam,
                        const StopToken &stop) {
   NoScores none;
-  const CompactLattice all = rescore(lattice, none, *scores, {kMostBoostedStates, kMostBoostedArcs, stop});
+  const CompactLattice all = rescore(lattice, none, *scores, {kMaxBoostedStates, kMaxBoostedArcs, stop});
   stop.check();
   return prune(all, acoustic_scale, lattice_beam);
 }

@@ -66,7 +66,7 @@ class BoostScores : public WordScores {
 };
 
 // Applies the boosts to the graph costs of a lattice, for paths that cost at most lattice_beam more than the best. Throws
-// ASR_UNSUPPORTED beyond kMostBoostedStates states or kMostBoostedArcs arcs, ASR_CANCELLED soon after it is stopped.
+// ASR_UNSUPPORTED beyond kMaxBoostedStates states or kMaxBoostedArcs arcs, ASR_CANCELLED soon after it is stopped.
 CompactLattice boosted(const CompactLattice &lattice, BoostScores *scores, double acoustic_scale, double lattice_beam,
                        const StopToken &stop = {});
 

@@ -29,7 +29,7 @@ SlotWord find_word(const std::vector<SlotWord> &slot, const WordPlace &place) {
   return {place.word, 0, place.begin, place.end};
 }
 
-constexpr int kMostRounds = 20;  // rounds of replacing words; 2 or 3 are usual
+constexpr int kMaxRounds = 20;  // rounds of replacing words; 2 or 3 are usual
 
 }  // namespace
 
@@ -66,7 +66,7 @@ MinimumRisk minimum_risk(const CompactLattice &lattice, double acoustic_scale) {
   std::vector<WordPlace> words = best_words(lattice, acoustic_scale);
   MinimumRisk result;
   result.network = fold_onto(lattice, posteriors, words);
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     std::vector<WordPlace> next_words = likeliest_words(result.network);
     if (same_words(next_words, words)) break;
     ConfusionNetwork network = fold_onto(lattice, posteriors, next_words);

@@ -11,7 +11,7 @@ namespace {
 
 // Word sequences may wait for so many frames of the pieces. Then they commit to the state in which the best path enters the
 // frame kCommitFrames before the last: a search has cut all paths to other states by then (docs/search.md).
-constexpr uint32_t kMostWaitingFrames = 5632, kCommitFrames = 5120;
+constexpr uint32_t kMaxWaitingFrames = 5632, kCommitFrames = 5120;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ struct PieceDeterminiser::State {
       }
     }
     window.drop(determiniser.forget(window.open_begin()));
-    if (!is_last && window.has_paths() && window.last_frame() - window.first_frame() > kMostWaitingFrames) commit(stop);
+    if (!is_last && window.has_paths() && window.last_frame() - window.first_frame() > kMaxWaitingFrames) commit(stop);
     n_kept = window.n_states();
   }
 

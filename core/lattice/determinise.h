@@ -17,8 +17,8 @@ constexpr double kWidthStep = 0.25;  // beams that are tried if the one asked fo
 struct DeterminiseOptions {
   double acoustic_scale = 1;
   double lattice_beam = 8;
-  uint64_t max_work = kMostDeterminiseWork;  // limit on arcs followed and ids handled; bounds time
-  size_t max_bytes = kMostDeterminiseBytes;  // limit on memory: 256 MB
+  uint64_t max_work = kMaxDeterminiseWork;  // limit on arcs followed and ids handled; bounds time
+  size_t max_bytes = kMaxDeterminiseBytes;  // limit on memory: 256 MB
 };
 
 struct Determinised {

@@ -60,7 +60,7 @@ size_t Determiniser::bytes() const {
 }
 
 bool Determiniser::has_bytes(size_t n) const {
-  return bytes() + n <= max_bytes_ && (freed_bytes_ + freed_lists_bytes_ == 0 || held_bytes() + n <= most_held_bytes_);
+  return bytes() + n <= max_bytes_ && (freed_bytes_ + freed_lists_bytes_ == 0 || held_bytes() + n <= max_held_bytes_);
 }
 
 // Returns true if the paths of the step fit into the lists.
@@ -101,7 +101,7 @@ double Determiniser::reach(double beam, const Room &room, const StopToken &stop)
   freed_assembled_bytes_ = assembled_bytes_of(freed.sizes);
   const size_t held = bytes();
   max_bytes_ = held + (room.max_bytes - std::min(room.max_bytes, held)) / room.divisor;
-  most_held_bytes_ = std::max(max_bytes_, room.max_bytes);
+  max_held_bytes_ = std::max(max_bytes_, room.max_bytes);
   best_is_complete_ = any_is_complete_ = false;
   const Lattice &lattice = lattice_->lattice;
   const uint64_t n_arcs = lattice.arcs.size() + lattice.n_states();
@@ -153,7 +153,7 @@ bool Determiniser::take_up(uint32_t number) {
     if (!is_narrower_ || estimate(waiting, element) <= limit_) elements_within_.push_back(element);
   }
   step_->begin(elements_within_.data(), elements_within_.size(), lists_.pool.data(), limit_ - lattice_->best,
-               std::min(max_bytes_ - bytes(), most_held_bytes_ - std::min(held_bytes(), most_held_bytes_)));
+               std::min(max_bytes_ - bytes(), max_held_bytes_ - std::min(held_bytes(), max_held_bytes_)));
   if (step_->ran_out()) return false;
   if (step_->leads_nowhere()) return true;
   if (step_->reaches_open() && (gate_ == kNone || step_->open_estimate() <= step_->word_estimate())) return wait(number);

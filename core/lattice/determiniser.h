@@ -134,7 +134,7 @@ class Determiniser {
   double limit_ = 0;          // cost of the paths that are followed
   bool is_narrower_ = false;  // limit_ is of a narrower beam than the result so far
   size_t max_bytes_ = 0;
-  size_t most_held_bytes_ = 0;
+  size_t max_held_bytes_ = 0;
   size_t freed_bytes_ = 0, freed_lists_bytes_ = 0, freed_assembled_bytes_ = 0;  // what keep_within() will drop
   std::vector<SubsetElement> elements_within_;                                  // of the subset that is expanded
   bool best_is_complete_ = false;                                               // up to the end of the known lattice

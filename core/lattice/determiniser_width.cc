@@ -25,10 +25,10 @@ void cut(std::deque<T> &blocks, size_t n) {
 // Repeats the search that reached a narrower beam than its own. Returns the widest beam reached, below 0 if none was, and
 // leaves the result in this state.
 double Determiniser::find_width(const Start &begun, double reached, const Room &room, const StopToken &stop) {
-  constexpr double kMostSteps = 1 << 20;  // a beam without end is tried up to this width
+  constexpr double kMaxSteps = 1 << 20;  // a beam without end is tried up to this width
   double last = prepared_beam_, best = last;
   uint64_t sufficient = 0, insufficient = 1;
-  while (static_cast<double>(insufficient) < std::min(prepared_beam_ / kWidthStep, kMostSteps)) insufficient *= 2;
+  while (static_cast<double>(insufficient) < std::min(prepared_beam_ / kWidthStep, kMaxSteps)) insufficient *= 2;
   while (insufficient > sufficient + 1) {
     const uint64_t middle = sufficient + (insufficient - sufficient) / 2;
     const double width = kWidthStep * static_cast<double>(middle);

@@ -25,7 +25,7 @@ namespace {
 
 // Tie-breaker between folds with equal errors: penalises words far from the slot's time and words in no slot, by less than an
 // error.
-constexpr double kMismatchAFrame = 1e-5, kMostForTime = 1e-2;
+constexpr double kMismatchAFrame = 1e-5, kMaxForTime = 1e-2;
 constexpr double kLeftOut = 1e-3;
 constexpr double kFar = 1e30;  // distance to slots out of reach
 
@@ -132,7 +132,7 @@ class Fold {
         n_arc_values += arc_step(s, lattice_.arcs[a]).reach.size();
       }
     }
-    return n_values_ <= kMostFoldStateValues && n_arc_values <= kMostFoldArcValues;
+    return n_values_ <= kMaxFoldStateValues && n_arc_values <= kMaxFoldArcValues;
   }
 
   double distance(uint32_t s, uint32_t q) const {
@@ -142,7 +142,7 @@ class Fold {
 
   double mismatch(const Step &step, const Slot &slot) const {
     const double apart = std::abs((step.begin + step.end) - (slot.begin + slot.end)) / 2;
-    return (step.word != slot.word) + std::min(kMismatchAFrame * apart, kMostForTime);
+    return (step.word != slot.word) + std::min(kMismatchAFrame * apart, kMaxForTime);
   }
 
   enum class Choice { kPair, kEmpty, kSkip };

@@ -62,9 +62,9 @@ void LatticeWindow::prepare(double lattice_beam) {
   prune_and_order(prepared_, acoustic_scale_);
 }
 
-// Tries multiples of kWidthStep by bisection; more than kMostSteps of them are as good as all.
+// Tries multiples of kWidthStep by bisection; more than kMaxSteps of them are as good as all.
 double LatticeWindow::width_within(size_t max_bytes, double lattice_beam) const {
-  constexpr double kMostSteps = 1 << 20;
+  constexpr double kMaxSteps = 1 << 20;
   const Lattice &window = prepared_.lattice;
   const auto fits = [&](double width) {
     const double limit = prepared_.best + width + prepared_.slack;
@@ -78,7 +78,7 @@ double LatticeWindow::width_within(size_t max_bytes, double lattice_beam) const 
     }
     return bytes_of(n_states, n_arcs) <= max_bytes;
   };
-  uint64_t sufficient = 0, insufficient = static_cast<uint64_t>(std::ceil(std::min(lattice_beam / kWidthStep, kMostSteps)));
+  uint64_t sufficient = 0, insufficient = static_cast<uint64_t>(std::ceil(std::min(lattice_beam / kWidthStep, kMaxSteps)));
   while (insufficient > sufficient + 1) {
     const uint64_t middle = sufficient + (insufficient - sufficient) / 2;
     (fits(kWidthStep * static_cast<double>(middle)) ? sufficient : insufficient) = middle;

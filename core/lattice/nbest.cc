@@ -41,7 +41,7 @@ class PathSearch {
       const double cost = path.cost.total(acoustic_scale_);
       if (n_found == 0) best = cost;
       if (cost > best + beam) break;
-      if (!visit(std::move(path)) || n_bytes() > kMostPathBytes) return false;
+      if (!visit(std::move(path)) || n_bytes() > kMaxPathBytes) return false;
     }
     return true;
   }
@@ -160,7 +160,7 @@ std::vector<LatticePath> n_best_paths(const CompactLattice &lattice, double acou
   const auto keep = [&](LatticePath path) {
     n_bytes += path.words.size() * kWordBytes + path.transition_ids.size() * kFrameBytes;
     paths.push_back(std::move(path));
-    return n_bytes <= kMostPathBytes;
+    return n_bytes <= kMaxPathBytes;
   };
   visit_best_paths(lattice, acoustic_scale, n, beam, keep, stop);
   return paths;

@@ -21,8 +21,8 @@ struct LatticePath {
 };
 
 // Returns the n paths of least total cost, best first; fewer if the others cost more than `beam` above the best. Their words
-// differ if determinise() made the lattice. At equal costs, ends come before arcs and arcs keep their order. There are fewer, too,
-// if they or the search for them would take more than kMostPathBytes. Throws ASR_CANCELLED if it is stopped.
+// differ if determinise() made the lattice. At equal costs, ends come before arcs and arcs keep their order. There are fewer,
+// too, if they or the search for them would take more than kMaxPathBytes. Throws ASR_CANCELLED if it is stopped.
 std::vector<LatticePath> n_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n,
                                       double beam = std::numeric_limits<double>::infinity(), const StopToken &stop = {});
 

@@ -57,8 +57,8 @@ class Rescorer {
   uint32_t place(uint32_t s, const Histories &histories) {
     Places &places = places_[s];
     const auto [found, is_new] = places.index_of.emplace(histories, static_cast<uint32_t>(places.histories.size()));
-    if (is_new && ++n_places_ > bounds_.most_states) {
-      fail(ASR_UNSUPPORTED, "the lattice comes to more than %zu states with the new word costs; prune it", bounds_.most_states);
+    if (is_new && ++n_places_ > bounds_.max_states) {
+      fail(ASR_UNSUPPORTED, "the lattice comes to more than %zu states with the new word costs; prune it", bounds_.max_states);
     }
     if (is_new) places.histories.push_back(histories);
     return found->second;
@@ -82,8 +82,8 @@ class Rescorer {
         cost_change = change(old_cost, new_.advance(histories.second, arc.word, &next.second));
       }
       if (!std::isinf(cost_change)) arcs_.push_back({a, place(arc.next_state, next), cost_change});
-      if (arcs_.size() > bounds_.most_arcs) {
-        fail(ASR_UNSUPPORTED, "the lattice comes to more than %zu arcs with the new word costs; prune it", bounds_.most_arcs);
+      if (arcs_.size() > bounds_.max_arcs) {
+        fail(ASR_UNSUPPORTED, "the lattice comes to more than %zu arcs with the new word costs; prune it", bounds_.max_arcs);
       }
     }
     double end_cost_change = kNoEnd.graph;

@@ -28,7 +28,7 @@ class WordScores {
 // costs stay, so one path per word sequence remains one path per word sequence. Throws ASR_UNSUPPORTED if the result exceeds
 // the bounds, ASR_CANCELLED soon after it is stopped.
 struct RescoreBounds {
-  size_t most_states = std::numeric_limits<size_t>::max(), most_arcs = std::numeric_limits<size_t>::max();
+  size_t max_states = std::numeric_limits<size_t>::max(), max_arcs = std::numeric_limits<size_t>::max();
   StopToken stop;
 };
 CompactLattice rescore(const CompactLattice &lattice, WordScores &old_scores, WordScores &new_scores,

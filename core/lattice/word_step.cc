@@ -118,8 +118,8 @@ void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uin
     work_ += element.ids.size;
   }
   follow_waiting(elements[0].state / 64, max_bytes);
-  most_nodes_ = std::max(most_nodes_, nodes_.size());
-  most_arcs_ = std::max(most_arcs_, arcs_.size());
+  max_nodes_ = std::max(max_nodes_, nodes_.size());
+  max_arcs_ = std::max(max_arcs_, arcs_.size());
   if (ran_out_) return;
   sort_arcs();
   first_ = last_ = 0;

@@ -70,7 +70,7 @@ class WordStep {
   size_t n_element_ids() const;  // sum over all elements
 
   uint64_t work() const { return work_; }                             // arcs followed and ids handled so far
-  size_t bytes() const { return bytes_of(most_nodes_, most_arcs_); }  // upper bound, without arrays of the lattice's size
+  size_t bytes() const { return bytes_of(max_nodes_, max_arcs_); }    // upper bound, without arrays of the lattice's size
 
  private:
   // The ids of a path form a chain of nodes that ends in node 0.
@@ -104,7 +104,7 @@ class WordStep {
   const Limits limits_;
   bool ran_out_ = false;
   uint64_t work_ = 0;
-  size_t most_nodes_ = 0, most_arcs_ = 0;  // so far
+  size_t max_nodes_ = 0, max_arcs_ = 0;  // so far
   std::vector<Node> nodes_;
   std::vector<Visit> visits_;      // [state]
   uint32_t round_ = 0;             // visits of other rounds are stale

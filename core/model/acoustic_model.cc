@@ -33,16 +33,16 @@ class Validator {
   void check_sizes() const {
     const uint64_t cells = uint64_t(model_.n_states) * model_.streams.size();
     if (model_.n_states == 0) fail(ASR_BAD_FILE, "%s: n_states is 0", source_);
-    if (model_.n_states > kMostPdfs) {
-      fail(ASR_BAD_FILE, "%s: n_states is %u; up to %u are possible", source_, model_.n_states, kMostPdfs);
+    if (model_.n_states > kMaxPdfs) {
+      fail(ASR_BAD_FILE, "%s: n_states is %u; up to %u are possible", source_, model_.n_states, kMaxPdfs);
     }
     if (model_.n_dims == 0) fail(ASR_BAD_FILE, "%s: n_dims is 0", source_);
-    if (model_.n_dims > kMostDims) {
-      fail(ASR_BAD_FILE, "%s: n_dims is %u; up to %u are possible", source_, model_.n_dims, kMostDims);
+    if (model_.n_dims > kMaxDims) {
+      fail(ASR_BAD_FILE, "%s: n_dims is %u; up to %u are possible", source_, model_.n_dims, kMaxDims);
     }
     if (model_.streams.empty()) fail(ASR_BAD_FILE, "%s: n_streams is 0", source_);
-    if (model_.streams.size() > kMostStreams) {
-      fail(ASR_BAD_FILE, "%s: n_streams is %zu; up to %u are possible", source_, model_.streams.size(), kMostStreams);
+    if (model_.streams.size() > kMaxStreams) {
+      fail(ASR_BAD_FILE, "%s: n_streams is %zu; up to %u are possible", source_, model_.streams.size(), kMaxStreams);
     }
     if (model_.state_codebook.size() != cells || model_.state_weight.size() != cells) {
       fail(ASR_BAD_FILE, "%s: state_codebook and state_weight do not have n_states * n_streams = %llu entries", source_,
@@ -54,7 +54,7 @@ class Validator {
     for (size_t j = 0; j < model_.streams.size(); ++j) {
       const std::vector<uint32_t> &dims = model_.streams[j].dims;
       if (dims.empty()) fail(ASR_BAD_FILE, "%s: stream %zu has no dimensions", source_, j);
-      const uint32_t most = model_.covariance == ASR_COVARIANCE_FULL ? kMostFullDims : kMostDims;
+      const uint32_t most = model_.covariance == ASR_COVARIANCE_FULL ? kMaxFullDims : kMaxDims;
       if (dims.size() > most) {
         fail(ASR_BAD_FILE, "%s: stream %zu has %zu dimensions; up to %u are possible with its kind of covariance", source_, j,
              dims.size(), most);
@@ -91,9 +91,9 @@ class Validator {
       if (gaussians_used > n_gaussians || means_used > model_.means.size()) {
         fail(ASR_BAD_FILE, "%s: codebook %zu has Gaussians or means of another codebook; import the model again", source_, c);
       }
-      if (precisions_used > std::max<uint64_t>(model_.precisions.size(), kMostSharedFloats)) {
+      if (precisions_used > std::max<uint64_t>(model_.precisions.size(), kMaxSharedFloats)) {
         fail(ASR_BAD_FILE, "%s: its Gaussians share covariances that come to more than %llu numbers; use diagonal ones",
-             source_, static_cast<ull>(kMostSharedFloats));
+             source_, static_cast<ull>(kMaxSharedFloats));
       }
       for (uint64_t k = 0; k < n; ++k) check_covariance(c, codebook.first_gaussian + k, d);
     }

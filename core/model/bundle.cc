@@ -177,9 +177,9 @@ void check_place(const std::string &path, const std::string &index) {
 }
 
 Bundle parse_index(const std::string &text, const std::string &source) {
-  if (text.size() > kMostIndexBytes) {
+  if (text.size() > kMaxIndexBytes) {
     fail(ASR_BAD_FILE, "%s: has %zu bytes; up to %zu are read; import the model again", source.c_str(), text.size(),
-         kMostIndexBytes);
+         kMaxIndexBytes);
   }
   const JsonText parsed(text, source);
   const Parsed &json = parsed.root();
@@ -248,7 +248,7 @@ Bundle parse_bundle_index(const std::string &text, const std::string &source) {
 Bundle read_bundle_index(const std::string &path) {
   const std::string index = path + "/" + kIndexName;
   check_place(path, index);
-  Bundle bundle = parse_bundle_index(read_file(index, kMostIndexBytes), index);
+  Bundle bundle = parse_bundle_index(read_file(index, kMaxIndexBytes), index);
   bundle.path = path;
   return bundle;
 }

@@ -12,9 +12,9 @@ namespace asr {
 namespace {
 
 void validate_topology(const Topology &topology, size_t number, const char *source) {
-  if (topology.n_states == 0 || topology.n_states > kMostHmmStates) {
+  if (topology.n_states == 0 || topology.n_states > kMaxHmmStates) {
     fail(ASR_BAD_FILE, "%s: topology %zu has %u states; 1 to %u are possible", source, number, topology.n_states,
-         kMostHmmStates);
+         kMaxHmmStates);
   }
   bool enters = false, leaves = false;
   const TopologyArc *previous = nullptr;
@@ -35,7 +35,7 @@ void validate_topology(const Topology &topology, size_t number, const char *sour
 
 void validate_phones(const HmmSet &set, const char *source) {
   if (set.phones.empty()) fail(ASR_BAD_FILE, "%s: there are no phones", source);
-  if (set.phones.size() > kMostPhones) fail(ASR_BAD_FILE, "%s: there are more than %u phones", source, kMostPhones);
+  if (set.phones.size() > kMaxPhones) fail(ASR_BAD_FILE, "%s: there are more than %u phones", source, kMaxPhones);
   std::unordered_set<std::string> names;
   for (size_t i = 0; i < set.phones.size(); ++i) {
     const BasePhone &phone = set.phones[i];
@@ -153,7 +153,7 @@ uint32_t HmmSet::find_phone(const std::string &name) const {
 }
 
 void HmmSet::validate(const std::string &source) const {
-  if (n_pdfs > kMostPdfs) fail(ASR_BAD_FILE, "%s: n_pdfs is %u; up to %u are possible", source.c_str(), n_pdfs, kMostPdfs);
+  if (n_pdfs > kMaxPdfs) fail(ASR_BAD_FILE, "%s: n_pdfs is %u; up to %u are possible", source.c_str(), n_pdfs, kMaxPdfs);
   for (size_t i = 0; i < topologies.size(); ++i) validate_topology(topologies[i], i, source.c_str());
   validate_hmms(*this, source.c_str());
   validate_phones(*this, source.c_str());

@@ -34,7 +34,7 @@ bool DeviceRows::suit(const LoadedModel &model, const StreamOptions &options) {
   return cmn == CmnKind::kNone || is_running || (cmn == CmnKind::kBatch && model.most_whole_frames() > 0);
 }
 
-size_t DeviceRows::most_frames(const LoadedModel &model, const StreamOptions &options) {
+size_t DeviceRows::max_frames(const LoadedModel &model, const StreamOptions &options) {
   return options.cmn_of(model.tables().front_end()) == CmnKind::kBatch ? model.most_whole_frames() : SIZE_MAX;
 }
 
@@ -81,7 +81,7 @@ WholeRows::WholeRows(const LoadedModel &model, const StreamOptions &options, flo
       options_(options),
       warp_(warp),
       speaker_(speaker),
-      most_frames_(DeviceRows::most_frames(model, options)) {
+      max_frames_(DeviceRows::max_frames(model, options)) {
   try {
     on_device_.emplace(model, options, warp, speaker);
   } catch (const Error &error) {

@@ -16,10 +16,10 @@ namespace asr {
 
 class DeviceRows final : public RowSource {
  public:
-  // Returns whether the device can make the stream's rows, if it has no more than most_frames().
+  // Returns whether the device can make the stream's rows, if it has no more than max_frames().
   static bool suit(const LoadedModel &model, const StreamOptions &options);
   // Returns the most frames of a stream; SIZE_MAX: any number.
-  static size_t most_frames(const LoadedModel &model, const StreamOptions &options);
+  static size_t max_frames(const LoadedModel &model, const StreamOptions &options);
 
   DeviceRows(const LoadedModel &model, const StreamOptions &options, float warp, SpeakerTrack *speaker);
 
@@ -66,7 +66,7 @@ class WholeRows final : public RowSource {
   size_t n_waiting() const override { return source().n_ready(); }
   bool has_pending_frames() const override { return source().n_ready() == 0 && !source().is_dry(); }
   bool is_done() const override { return source().all_taken(); }
-  bool is_too_long() const { return on_device_ && on_device_->n_frames() > most_frames_; }
+  bool is_too_long() const { return on_device_ && on_device_->n_frames() > max_frames_; }
 
   RowSource &source() { return on_device_ ? static_cast<RowSource &>(*on_device_) : *on_host_; }
   const RowSource &source() const { return on_device_ ? static_cast<const RowSource &>(*on_device_) : *on_host_; }
@@ -75,7 +75,7 @@ class WholeRows final : public RowSource {
   const StreamOptions &options_;
   const float warp_;
   SpeakerTrack *const speaker_;
-  const size_t most_frames_;
+  const size_t max_frames_;
   std::optional<DeviceRows> on_device_;
   std::optional<PipelineRows> on_host_;  // instead
   std::vector<float> samples_;           // all so far, while the device makes the rows

@@ -45,7 +45,7 @@ size_t FusedModels::n_rows_for(size_t window_frames) const {
 void FusedModels::begin_utterance(const LoadedGraph &graph) { fusion_.begin(graph.silent_states()); }
 
 static_assert(static_cast<int>(FusionRule::kSum) == ASR_FUSE_SUM && static_cast<int>(FusionRule::kMax) == ASR_FUSE_MAX &&
-              static_cast<int>(FusionRule::kLogSum) == ASR_FUSE_LOG_SUM && kMostModels <= ASR_FUSE_MOST_TERMS);
+              static_cast<int>(FusionRule::kLogSum) == ASR_FUSE_LOG_SUM && kMaxModels <= ASR_FUSE_MOST_TERMS);
 
 void FusedWindow::clear() {
   parts_.clear();

@@ -14,7 +14,7 @@ namespace asr {
 
 class Fusion {
  public:
-  // At most kMostModels weights.
+  // At most kMaxModels weights.
   Fusion(FusionSettings settings, size_t n_states);
 
   // Begins an utterance. is_silent: [n_states], whether a state is silence's; frames of silence do not count for the

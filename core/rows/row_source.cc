@@ -27,7 +27,7 @@ std::unique_ptr<RowSource> make_row_source(const LoadedModel &model, const Strea
   if (!options.is_audio()) return std::make_unique<FedRows>(model, options, speaker);
   const bool has_models = speaker != nullptr && speaker->uses_means();  // the device's step scores by the engine's own
   const bool by_device = !has_models && DeviceRows::suit(model, options);
-  if (by_device && DeviceRows::most_frames(model, options) < SIZE_MAX)
+  if (by_device && DeviceRows::max_frames(model, options) < SIZE_MAX)
     return std::make_unique<WholeRows>(model, options, warp, speaker);
   if (by_device) return std::make_unique<DeviceRows>(model, options, warp, speaker);
   return std::make_unique<PipelineRows>(model, options, warp, start, speaker);

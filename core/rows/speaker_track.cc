@@ -32,7 +32,7 @@ void SpeakerTrack::begin_utterance(const LoadedModel &place) {
 void SpeakerTrack::add_sound(const float *samples, size_t n) {
   if (!keeps_sound_) return;
   const size_t n_before = sound_begin_ > n_samples_ ? std::min<uint64_t>(n, sound_begin_ - n_samples_) : 0;
-  const size_t most = WarpScorer::kMostFrames * shift_samples_;
+  const size_t most = WarpScorer::kMaxFrames * shift_samples_;
   const size_t n_first = std::min(n - n_before, most - std::min(most, sound_.size()));
   sound_.insert(sound_.end(), samples + n_before, samples + n_before + n_first);
   later_.insert(later_.end(), samples + n_before + n_first, samples + n);
@@ -64,7 +64,7 @@ void SpeakerTrack::begin_again(uint64_t frame) {
 }
 
 void SpeakerTrack::keep(const float *rows, size_t n) {
-  if (keeps_rows()) said_.insert(said_.end(), rows, rows + std::min(n, kMostUtteranceRows - n_kept()) * speaker_->n_dims());
+  if (keeps_rows()) said_.insert(said_.end(), rows, rows + std::min(n, kMaxUtteranceRows - n_kept()) * speaker_->n_dims());
 }
 
 const float *SpeakerTrack::take(const float *rows, size_t n) {

@@ -34,7 +34,7 @@ class SpeakerTrack {
   // For rows that the device makes and transforms. transform() is the utterance's, or nullptr. keeps_rows() is true
   // while rows are still kept. keep() takes the next ones, untransformed.
   const std::shared_ptr<const FeatureTransform> &transform() const { return transform_; }
-  bool keeps_rows() const { return learns_ && n_kept() < kMostUtteranceRows; }
+  bool keeps_rows() const { return learns_ && n_kept() < kMaxUtteranceRows; }
   void keep(const float *rows, size_t n);
 
   // Returns the model that scores the utterance's rows; nullptr: the engine's own.

@@ -60,7 +60,7 @@ void Session::begin_step(const std::optional<Error> &loss) {
     begin_sound();
   }
   progressed_ = false;
-  held_back_ = n_piece_jobs_ >= kMostPieceJobs;
+  held_back_ = n_piece_jobs_ >= kMaxPieceJobs;
 }
 
 void Session::begin_rows() {

@@ -125,9 +125,9 @@ class Session : public std::enable_shared_from_this<Session> {
   EventPointer pause_event(const asr_path &path, bool is_pause);
 
   // Jobs of the pool, in order: settled pieces of the lattice, and at the end the result, which is posted with END. A session
-  // with kMostPieceJobs jobs of pieces that are not done takes no rows, so that pieces do not pile up where the search is
+  // with kMaxPieceJobs jobs of pieces that are not done takes no rows, so that pieces do not pile up where the search is
   // faster than the determiniser. Its audio then waits in the intake.
-  static constexpr uint32_t kMostPieceJobs = 8;
+  static constexpr uint32_t kMaxPieceJobs = 8;
   void submit_pieces();
   void determinise(LatticePieces *pieces, uint64_t first_frame, const std::function<void()> &add_pieces);
   void submit_result(std::function<EventPointer()> make);
@@ -167,7 +167,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool goes_on_ = false;                 // another utterance follows the one whose result is in progress
   std::optional<Error> failure_;         // the reason of kFailed
   bool progressed_ = false;              // in this step
-  bool held_back_ = false;               // in this step, as there were kMostPieceJobs
+  bool held_back_ = false;               // in this step, as there were kMaxPieceJobs
 };
 
 }  // namespace asr

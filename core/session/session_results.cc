@@ -198,7 +198,7 @@ void Session::submit_pieces() {
   ++n_piece_jobs_;
   work_->submit([self = shared_from_this(), pieces, first_frame = utterance_->first_frame(), add_pieces] {
     self->determinise(pieces.get(), first_frame, add_pieces);
-    if (self->n_piece_jobs_-- == kMostPieceJobs) self->notify();
+    if (self->n_piece_jobs_-- == kMaxPieceJobs) self->notify();
   });
 }
 

@@ -10,8 +10,8 @@ namespace asr {
 namespace {
 
 // fewest sessions worth waking a team for; most threads that memory bandwidth serves
-constexpr size_t kLeastForTeam = 4;
-constexpr uint32_t kMostInTeam = 16;
+constexpr size_t kMinForTeam = 4;
+constexpr uint32_t kMaxInTeam = 16;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Scheduler::Scheduler(const LoadedModel &model, TakeOver take_over)
       inbox_(take_over_ != nullptr),
       failed_(&inbox_),
       windows_{{model, 0, &failed_}, {model, 1, &failed_}},
-      team_(std::min(kMostInTeam, model.options().n_workers())) {
+      team_(std::min(kMaxInTeam, model.options().n_workers())) {
   const size_t n = model_.options().max_lanes;
   sessions_.reserve(n);
   extracting_.reserve(n);
@@ -213,7 +213,7 @@ void Scheduler::for_each_apart(const Sessions &sessions, Action action) {
       failures_[i] = current_error();
     }
   };
-  if (sessions.size() < kLeastForTeam) {
+  if (sessions.size() < kMinForTeam) {
     for (size_t i = 0; i < sessions.size(); ++i) try_action(i);
   } else {
     team_.run(sessions.size(), std::ref(try_action));  // std::ref, since a std::function that holds a copy would need memory

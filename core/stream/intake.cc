@@ -14,12 +14,12 @@ constexpr size_t kPieceValues = 16384;  // values converted and appended at a ti
 
 }  // namespace
 
-Intake::Intake(const StreamOptions &options, size_t row_length, size_t limit, uint64_t most_values, size_t min_values,
+Intake::Intake(const StreamOptions &options, size_t row_length, size_t limit, uint64_t max_values, size_t min_values,
                Timeline timeline, std::function<void()> notify)
     : options_(options),
       row_length_(row_length),
       limit_(limit),
-      most_values_(most_values),
+      max_values_(max_values),
       min_values_(min_values),
       notify_(std::move(notify)),
       resampler_(options.resample_filter),
@@ -64,9 +64,9 @@ void Intake::feed(const void *samples, size_t n, WhenFull when_full) {
   const bool audio = options_.is_audio();
   const size_t unit = audio ? options_.format.n_channels : row_length_;  // values per sample or row
   const size_t value_bytes = audio ? options_.format.sample_bytes() : sizeof(float);
-  if (n > kMostFeedBytes / (unit * value_bytes)) {
+  if (n > kMaxFeedBytes / (unit * value_bytes)) {
     fail(ASR_INVALID_ARGUMENT, "%s: n is %zu; the most of one call is %zu", call, n,
-         static_cast<size_t>(kMostFeedBytes / (unit * value_bytes)));
+         static_cast<size_t>(kMaxFeedBytes / (unit * value_bytes)));
   }
   check_finite(samples, n, unit, call);
   const size_t piece = std::max<size_t>(1, kPieceValues / unit);
@@ -126,7 +126,7 @@ bool Intake::push(const std::vector<float> &values, bool may_wait, const char *c
   std::unique_lock lock(mutex_);
   if (may_wait) room_.wait(lock, [&] { return !is_over_limit() || closed_; });
   check_open(call);
-  const size_t n = std::min<uint64_t>(values.size(), most_values_ - timeline_.position());
+  const size_t n = std::min<uint64_t>(values.size(), max_values_ - timeline_.position());
   ring_.push(values.data(), n);
   timeline_.advance(n);
   finished_ = is_full_ = n < values.size();

@@ -21,9 +21,9 @@ namespace asr {
 class Intake {
  public:
   // Audio is kept at the model's rate, rows unchanged. row_length: values per row, 1 for audio. limit: feed blocks while more
-  // values are kept; 0 = never. most_values: no more are taken; feeding more throws ASR_INVALID_STATE, and the input has
+  // values are kept; 0 = never. max_values: no more are taken; feeding more throws ASR_INVALID_STATE, and the input has
   // ended. notify(): called when at least min_values more can be taken, or at the end.
-  Intake(const StreamOptions &options, size_t row_length, size_t limit, uint64_t most_values, size_t min_values,
+  Intake(const StreamOptions &options, size_t row_length, size_t limit, uint64_t max_values, size_t min_values,
          Timeline timeline, std::function<void()> notify);
 
   // The requests, locked as long as this exists.
@@ -69,7 +69,7 @@ class Intake {
 
   const StreamOptions &options_;
   const size_t row_length_, limit_;
-  const uint64_t most_values_;
+  const uint64_t max_values_;
   const size_t min_values_;
   const std::function<void()> notify_;
 
@@ -85,7 +85,7 @@ class Intake {
   Timeline timeline_;
   uint64_t n_taken_ = 0;
   bool ends_at_mark_ = false;
-  bool finished_ = false, is_full_ = false;  // full: finished because it has most_values_
+  bool finished_ = false, is_full_ = false;  // full: finished because it has max_values_
   std::optional<Error> closed_;
 };
 

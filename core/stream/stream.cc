@@ -22,7 +22,7 @@ size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
 }
 
 // The input of a stream with endpoints has no end.
-uint64_t most_values(const StreamOptions &options, const LoadedModel &model) {
+uint64_t max_values(const StreamOptions &options, const LoadedModel &model) {
   if (options.endpoint) return UINT64_MAX;
   const uint64_t n_frames = static_cast<uint64_t>(options.max_utterance_s / model.frame_shift_s());
   return n_frames * options.values_per_frame(model);
@@ -45,7 +45,7 @@ Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel 
       notify_(std::move(notify)),
       first_graph_(std::move(graph)),
       ready_(new_event(ASR_EVENT_READY)),
-      intake_(options_, options.is_audio() ? 1 : frame_values_, backlog_limit(options, model), most_values(options, model),
+      intake_(options_, options.is_audio() ? 1 : frame_values_, backlog_limit(options, model), max_values(options, model),
               kMinFrames * frame_values_, Timeline(frame_values_, first_graph_, !options.endpoint), notify_),
       carried_(model.bundle().front_end, keeps_state(options, model.bundle().front_end)) {}
 

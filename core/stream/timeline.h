@@ -59,9 +59,9 @@ class Timeline {
   // asr_boost: a boost is for the first utterance with a result that ends later. n_bytes: of its text.
   void boost(Boost boost, size_t n_bytes) {
     if (boost.phrases.empty()) return;
-    if (n_valid_ + n_bytes > kMostBoostBytes || n_kept_ + n_bytes > kMostKeptBytes) {
+    if (n_valid_ + n_bytes > kMaxBoostBytes || n_kept_ + n_bytes > kMaxKeptBytes) {
       fail(ASR_UNSUPPORTED, "asr_boost: the phrases that wait for an utterance would have %zu bytes; the most is %zu",
-           n_valid_ + n_bytes, kMostBoostBytes);
+           n_valid_ + n_bytes, kMaxBoostBytes);
     }
     boosts_.push_back({frame_of(position_), n_bytes, n_forgotten_, std::make_shared<Boost>(std::move(boost))});
     n_valid_ += n_bytes;
@@ -106,7 +106,7 @@ class Timeline {
     uint64_t n_forgotten;                // number of earlier calls that removed boosts
     std::shared_ptr<const Boost> boost;  // nullptr: removes the earlier ones
   };
-  static constexpr size_t kMostKeptBytes = 16 * kMostBoostBytes;  // including removed boosts that no utterance has passed yet
+  static constexpr size_t kMaxKeptBytes = 16 * kMaxBoostBytes;  // including removed boosts that no utterance has passed yet
 
   uint64_t frame_of(uint64_t position) const { return (position + frame_values_ - 1) / frame_values_; }
   void pass_graphs(uint64_t frame) {

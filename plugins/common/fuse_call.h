@@ -57,7 +57,7 @@ struct FuseCall {
   }
 
   // The terms of the job that has most.
-  uint32_t most_terms() const {
+  uint32_t max_terms() const {
     uint32_t most = 0;
     for (const FuseJob &job : jobs) most = std::max(most, job.n_terms);
     return most;

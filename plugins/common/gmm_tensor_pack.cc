@@ -22,7 +22,7 @@ constexpr double kMaxTerms = 3000;
 constexpr uint32_t kMaxMonomials = 4096;
 // A halved Gaussian's quadratic form may change by this part of itself at most, in any direction, and scores of its own rows by
 // this deviation, in base 2, because its mean moves.
-constexpr double kMostChange = 1.0 / 64, kMostShift = 0.03;
+constexpr double kMaxChange = 1.0 / 64, kMaxShift = 0.03;
 constexpr uint32_t kFour = 4;
 constexpr TileInfo kEmptyTile = {{kLogZero, kLogZero, kLogZero, kLogZero, kLogZero, kLogZero, kLogZero, kLogZero},
                                  {-1, -1, -1, -1}};
@@ -192,7 +192,7 @@ bool TensorPacker::halve(const std::vector<TensorDim> &dims, Expanded *expanded)
     linear[d] /= full() ? expanded->factor_at(d, d) : std::sqrt(squares[d]);
     shift += linear[d] * linear[d];
   }
-  return shift <= kMostShift * kMostShift && (!full() || shape_change(n, *expanded, differences) <= kMostChange * kMostChange);
+  return shift <= kMaxShift * kMaxShift && (!full() || shape_change(n, *expanded, differences) <= kMaxChange * kMaxChange);
 }
 
 // Returns a bound of how much the quadratic form |U x|^2 of a full Gaussian, U its factor, changes in any direction if its
@@ -278,11 +278,11 @@ TensorPack TensorPacker::pack(uint32_t stream, const std::vector<uint32_t> &stat
 // Returns TensorPack::four_tiles of states that have so many tiles one after the other. Every four has the tiles of the largest
 // state, so they lie by fours only if that takes no more tiles.
 uint32_t TensorPacker::four_tiles_of(const States &states, uint32_t n_tiles) const {
-  uint32_t n_most = 0;
-  for (const uint32_t state : states.numbers) n_most = std::max(n_most, n_gaussians(states, state));
-  const uint32_t four_tiles = n_most <= kMostFourTiles ? kMostFourTiles / 2 : kMostFourTiles;
+  uint32_t n_max = 0;
+  for (const uint32_t state : states.numbers) n_max = std::max(n_max, n_gaussians(states, state));
+  const uint32_t four_tiles = n_max <= kMaxFourTiles ? kMaxFourTiles / 2 : kMaxFourTiles;
   const uint32_t n_fours = ceil_div(uint32_t(states.numbers.size()), kFour);
-  return n_most <= 2 * kMostFourTiles && n_fours * four_tiles < n_tiles + four_tiles ? four_tiles : 0;
+  return n_max <= 2 * kMaxFourTiles && n_fours * four_tiles < n_tiles + four_tiles ? four_tiles : 0;
 }
 
 // Sets where tiles begin, and the states that end with them.

@@ -23,7 +23,7 @@ struct TensorPack {
   std::vector<TileInfo> tiles;      // for the expanded kernel and for wgmma
   std::vector<uint32_t> monomials;  // for the expanded kernel: phi_k = x_i x_j, i | j << 16, where x_n = 1 and x_n+1 = 0
   std::vector<uint32_t> starts;     // tiles (diagonal) or blocks (expanded) at which a state begins, and the end
-  // 0, or states lie by fours, each four in so many tiles (kMostFourTiles, or half of it): column 2 q and the next one of all
+  // 0, or states lie by fours, each four in so many tiles (kMaxFourTiles, or half of it): column 2 q and the next one of all
   // of them are the q-th state's, so that lane q of a quad finds all its Gaussians. `starts` are those of the fours.
   uint32_t four_tiles = 0;
 };

@@ -25,9 +25,9 @@ asr_features_view whole(const asr_features_view &view) {
 uint32_t lpc_order_of(const asr_features_view &view) {
   const uint32_t order =
       view.size >= offsetof(asr_features_view, autocorrelation) + sizeof(view.autocorrelation) ? view.lpc_order : 0;
-  if (order > 0 && (order >= view.n_mel || order > kMostPlpOrder)) {
+  if (order > 0 && (order >= view.n_mel || order > kMaxPlpOrder)) {
     fail(ASR_INVALID_ARGUMENT, "features: a linear prediction of order %u from %u mel bands; must be below these, at most %u",
-         order, view.n_mel, kMostPlpOrder);
+         order, view.n_mel, kMaxPlpOrder);
   }
   return order;
 }

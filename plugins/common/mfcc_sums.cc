@@ -53,7 +53,7 @@ class Bank {
   // Returns true if no edges are so near that slopes between them are inexact: by 2^-53 of what lies below, over this width.
   bool has_width() const {
     for (size_t e = 1; e < edges_.size(); ++e) {
-      if (!(edges_[e] - edges_[e - 1] > kLeastWidth * std::abs(edges_[e]))) return false;
+      if (!(edges_[e] - edges_[e - 1] > kMinWidth * std::abs(edges_[e]))) return false;
     }
     return true;
   }
@@ -71,7 +71,7 @@ class Bank {
   uint32_t n_at_first_edge() const { return n_at_first_edge_; }  // number of bins at the first edge and below it
 
  private:
-  static constexpr double kLeastWidth = 1e-3;
+  static constexpr double kMinWidth = 1e-3;
   uint32_t n_quarter_, n_at_first_edge_;
   std::vector<float> gains_;
   std::vector<double> edges_;

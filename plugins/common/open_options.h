@@ -21,8 +21,8 @@ inline asr_backend_options complete(const asr_backend_options &options) {
 }
 
 // Returns the initial capacity of an array whose usual one is `usual`; at least `least`, which is at most `usual`.
-inline uint32_t initial_capacity(uint32_t usual, uint32_t small_rooms, uint32_t least) {
-  return small_rooms < 32 ? std::max(usual >> small_rooms, least) : least;
+inline uint32_t initial_capacity(uint32_t usual, uint32_t initial_capacity_shift, uint32_t least) {
+  return initial_capacity_shift < 32 ? std::max(usual >> initial_capacity_shift, least) : least;
 }
 
 }  // namespace asr

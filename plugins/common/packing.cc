@@ -88,7 +88,7 @@ PackedGaussian pack_gaussian(const asr_acoustic_view &view, const asr_gmm_codebo
 
 HalvedGaussian halve_gaussian(const asr_acoustic_view &view, const asr_gmm_codebook &codebook, uint32_t gaussian,
                               const std::vector<float> &centre, PackedGaussian *packed) {
-  constexpr double kLeastNormal = 1.0 / 16384, kMostLoss = 0.06;
+  constexpr double kMinNormal = 1.0 / 16384, kMaxLoss = 0.06;
   const asr_gmm_stream &stream = view.streams[codebook.stream];
   const bool full = view.covariance == ASR_COVARIANCE_FULL;
   const float *const mean = view.means + codebook.first_mean + size_t{gaussian} * stream.n_dims;
@@ -97,7 +97,7 @@ HalvedGaussian halve_gaussian(const asr_acoustic_view &view, const asr_gmm_codeb
   bool finite = true, normal = true;
   for (size_t i = 0; i < stream.n_dims; ++i) {
     const size_t end = full ? stream.n_dims : i + 1;
-    normal = normal && kFactorScale * *factor >= kLeastNormal;
+    normal = normal && kFactorScale * *factor >= kMinNormal;
     double offset = 0;
     for (size_t j = i; j < end; ++j, ++factor) {
       const double scaled = rounded(kFactorScale * *factor);
@@ -111,7 +111,7 @@ HalvedGaussian halve_gaussian(const asr_acoustic_view &view, const asr_gmm_codeb
     losses += loss * loss;
   }
   if (!finite) return HalvedGaussian::kOverflows;
-  return normal && losses <= kMostLoss * kMostLoss ? HalvedGaussian::kFits : HalvedGaussian::kLoses;
+  return normal && losses <= kMaxLoss * kMaxLoss ? HalvedGaussian::kFits : HalvedGaussian::kLoses;
 }
 
 std::vector<uint32_t> words_of(const std::vector<float> &numbers, bool halved) {

@@ -64,7 +64,7 @@ DynamicsNumbers check_dynamics(const asr_features_view &view, uint32_t window_fr
   n.transform_cols = n_cols, n.has_transform = d.transform != nullptr;
   n.lookahead = d.lookahead;
   const bool knows_whole = d.size >= offsetof(asr_dynamics_view, whole_variance) + sizeof(d.whole_variance);
-  n.whole_variance = knows_whole ? d.whole_variance : 0, n.n_whole = kMostWholeFrames;
+  n.whole_variance = knows_whole ? d.whole_variance : 0, n.n_whole = kMaxWholeFrames;
   n.max_waiting = 2 * window_frames + d.lookahead;
   n.n_ring = lookback_of(d) + n.max_waiting;
   const uint32_t n_floats = n.n_ring * n.n_levels * n.n_ceps;
@@ -143,8 +143,8 @@ void SignalProgress::set_transform(const float *transform) {
 std::unique_ptr<SignalProgress> SignalSlots::begin(const DynamicsNumbers &numbers, uint32_t n_warps,
                                                    const asr_signal_options &options) {
   const bool is_whole = asr::is_whole(options);
-  if (is_whole && wholes_.free.empty() && wholes_.n == kMostWholeSignals) {
-    fail(ASR_OUT_OF_MEMORY, "signal_begin: %u signals are normalised as a whole at a time, no more", kMostWholeSignals);
+  if (is_whole && wholes_.free.empty() && wholes_.n == kMaxWholeSignals) {
+    fail(ASR_OUT_OF_MEMORY, "signal_begin: %u signals are normalised as a whole at a time, no more", kMaxWholeSignals);
   }
   const uint32_t slot = all_.next(), whole_slot = is_whole ? wholes_.next() : 0;
   auto signal = std::make_unique<SignalProgress>(numbers, n_warps, options, slot, whole_slot);

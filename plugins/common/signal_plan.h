@@ -19,8 +19,8 @@ const asr_dynamics_view *dynamics_of(const asr_features_view &view);
 // Returns whether a signal is normalised as a whole; older callers do not know of that.
 bool is_whole(const asr_signal_options &options);
 
-constexpr uint32_t kMostWholeFrames = 4096;   // 41 s at 100 frames a second
-constexpr uint32_t kMostWholeSignals = 1024;  // at a time: 213 MB for 13 cepstra
+constexpr uint32_t kMaxWholeFrames = 4096;   // 41 s at 100 frames a second
+constexpr uint32_t kMaxWholeSignals = 1024;  // at a time: 213 MB for 13 cepstra
 // Throws if the tables contradict each other.
 DynamicsNumbers check_dynamics(const asr_features_view &view, uint32_t window_frames);
 

@@ -155,13 +155,13 @@ Triangle inverse(const Triangle &u) {
 
 // Returns U with U U' = S. `s` has the upper triangle of S, which is positive definite but for rounding.
 Triangle upper_factor(const Triangle &s) {
-  constexpr double kLeastPivot = 1e-14;
+  constexpr double kMinPivot = 1e-14;
   Triangle u{s.n, s.full};
   for (size_t column = s.n; column-- > 0;) {
     for (size_t row = column + 1; row-- > (s.full ? 0 : column);) {
       double rest = s.at(row, column);
       for (size_t k = column + 1; k < u.end(column); ++k) rest -= u.at(row, k) * u.at(column, k);
-      u.at(row, column) = row == column ? std::sqrt(std::max(rest, kLeastPivot * s.at(row, row))) : rest / u.at(column, column);
+      u.at(row, column) = row == column ? std::sqrt(std::max(rest, kMinPivot * s.at(row, row))) : rest / u.at(column, column);
     }
   }
   return u;

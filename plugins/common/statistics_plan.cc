@@ -63,12 +63,12 @@ void add_job(const SumsPlan &plan, const SumsPlan::Sum &sum, uint32_t n_shares, 
 
 // Returns the number of shares of a mixture that a launch still takes.
 uint64_t capacity_left(const SumsBatch &batch, const SumsPlan &plan, const SumsMixture &mixture, const SumsLimits &most) {
-  constexpr uint64_t kMostShares = uint64_t{1} << 24;
+  constexpr uint64_t kMaxShares = uint64_t{1} << 24;
   const auto shares_in = [](uint64_t limit, uint64_t used, uint64_t of_share) {
     return (limit - std::min(limit, used)) / of_share;
   };
   return std::min({shares_in(most.posteriors, batch.n_posteriors, mixture.n_gaussians),
-                   shares_in(most.operations, batch.n_operations, plan.n_operations(mixture)), kMostShares - batch.n_shares});
+                   shares_in(most.operations, batch.n_operations, plan.n_operations(mixture)), kMaxShares - batch.n_shares});
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class DemandPolicy {
   bool waits() const { return waits_; }
 
   // Says whether the scores of rows that have waited should be made on demand.
-  bool asks(const WaitingRows &rows) const { return n_whole_ == kMostWhole || is_cheaper(rows); }
+  bool asks(const WaitingRows &rows) const { return n_whole_ == kMaxWhole || is_cheaper(rows); }
 
   // Notes an advance: the rows whose scores were made on demand, and what their channels asked for.
   void add(const WaitingRows &rows, const Asked &asked) {
@@ -53,9 +53,9 @@ class DemandPolicy {
       is_measured_ = true;
       n_whole_ = 0;
     } else {
-      n_whole_ += n_whole_ < kMostWhole ? 1 : 0;
+      n_whole_ += n_whole_ < kMaxWhole ? 1 : 0;
     }
-    waits_ = n_whole_ > 0 ? n_whole_ == kMostWhole : is_cheaper(rows);
+    waits_ = n_whole_ > 0 ? n_whole_ == kMaxWhole : is_cheaper(rows);
   }
 
  private:
@@ -63,7 +63,7 @@ class DemandPolicy {
   static constexpr double kOverhead = 1.5;    // of scores on demand, whose parameters come unforeseen
   static constexpr double kArc = 15;          // vector operations that take as long as the search takes for an arc,
   static constexpr double kArcOnDemand = 2;   // and longer if scores are on demand
-  static constexpr unsigned kMostWhole = 64;  // advances after which the share is measured again
+  static constexpr unsigned kMaxWhole = 64;   // advances after which the share is measured again
 
   // Compares times, in vector operations. All threads score a window, meanwhile and beside the searches. On demand the thread
   // of a search scores for it.
@@ -78,7 +78,7 @@ class DemandPolicy {
   const double n_threads_, row_cost_;
   double share_ = 0, n_arcs_ = 0;  // of the units that are asked for, and of a row, over the last advances on demand
   bool is_measured_ = false, waits_ = false;
-  unsigned n_whole_ = kMostWhole;
+  unsigned n_whole_ = kMaxWhole;
 };
 
 }  // namespace asr::cpu

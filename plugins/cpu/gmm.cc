@@ -66,8 +66,8 @@ void score_own(const Gmm::Packed &model, const GmmStream &stream, const OwnBlock
 
 // Scores the states of a stream whose frames choose clusters, of so many rows at a time that their scores stay in the cache.
 void score_chosen(const Gmm::Packed &model, const GmmStream &stream, const Rows &rows, ThreadPool &pool, ChosenStates &chosen) {
-  for (size_t first = 0; first < rows.n_rows; first += ChosenStates::kMostFrames) {
-    const size_t n = std::min(ChosenStates::kMostFrames, rows.n_rows - first);
+  for (size_t first = 0; first < rows.n_rows; first += ChosenStates::kMaxFrames) {
+    const size_t n = std::min(ChosenStates::kMaxFrames, rows.n_rows - first);
     chosen.begin(model, stream, rows.x + first * stream.dims.size(), n);
     pool.run((n + kAskedFrames - 1) / kAskedFrames,
              [&](size_t tile) { chosen.choose(tile * kAskedFrames, std::min(n, (tile + 1) * kAskedFrames)); });

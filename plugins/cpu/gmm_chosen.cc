@@ -45,13 +45,13 @@ void ChosenStates::choose(size_t first, size_t end) {
 // Gathers the frames that chose the block's cluster, and scores them together.
 void ChosenStates::score(size_t number) {
   const OwnBlock &block = stream_->own[number];
-  const size_t n_dims = stream_->dims.size(), n_most = std::min(model_->gaussians.n_tile_frames, kMostFrames);
-  uint32_t frames[kMostFrames];
+  const size_t n_dims = stream_->dims.size(), n_max = std::min(model_->gaussians.n_tile_frames, kMaxFrames);
+  uint32_t frames[kMaxFrames];
   AlignedFloats gathered;
   size_t n = 0;
   const auto score_gathered = [&] {
     if (n == 0) return;
-    alignas(64) float scores[kMostFrames * kMaxLanes];
+    alignas(64) float scores[kMaxFrames * kMaxLanes];
     model_->gaussians.mixtures(stream_->gaussians_of(block), n_dims, block.n_gaussians, gathered.data(), n, scores);
     for (size_t i = 0; i < n; ++i) {
       std::copy_n(scores + i * n_lanes_, n_lanes_, loglikes_.data() + frames[i] * stride_ + number * n_lanes_);
@@ -60,12 +60,12 @@ void ChosenStates::score(size_t number) {
   };
   for (size_t t = 0; t < n_frames_; ++t) {
     if (chosen_[t * stream_->clusters.n + block.cluster] == 0) continue;
-    if (gathered.data() == nullptr) gathered = AlignedFloats(n_most * n_dims);
+    if (gathered.data() == nullptr) gathered = AlignedFloats(n_max * n_dims);
     const float *const from = x_ + t / kGroupFrames * n_dims * kGroupFrames + t % kGroupFrames;
     float *const to = gathered.data() + n / kGroupFrames * n_dims * kGroupFrames + n % kGroupFrames;
     for (size_t d = 0; d < n_dims; ++d) to[d * kGroupFrames] = from[d * kGroupFrames];
     frames[n++] = uint32_t(t);
-    if (n == n_most) score_gathered();
+    if (n == n_max) score_gathered();
   }
   score_gathered();
 }

@@ -13,9 +13,9 @@ namespace asr::cpu {
 
 class ChosenStates {
  public:
-  static constexpr size_t kMostFrames = 4 * kAskedFrames;
+  static constexpr size_t kMaxFrames = 4 * kAskedFrames;
 
-  // Takes at most kMostFrames frames of a feature stream that has clusters: x[groups][dims][kGroupFrames], which must outlive
+  // Takes at most kMaxFrames frames of a feature stream that has clusters: x[groups][dims][kGroupFrames], which must outlive
   // the calls below. Each of them is safe from several threads, for other frames or blocks.
   void begin(const Gmm::Packed &model, const GmmStream &stream, const float *x, size_t n_frames);
   // Then scores the single Gaussians of the frames from `first` to `end`, and chooses clusters. Both are multiples of

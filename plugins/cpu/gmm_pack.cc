@@ -270,14 +270,14 @@ GmmStream Packer::stream(uint32_t j) const {
 
 AlignedFloats::AlignedFloats(size_t n) {
   const size_t n_bytes = std::max<size_t>(1, (n * sizeof(float) + kLine - 1) / kLine) * kLine;
-  const bool paged = n_bytes >= kLeastPagedBytes;  // pages begin lines
+  const bool paged = n_bytes >= kMinPagedBytes;  // pages begin lines
   void *const data = paged ? allocate_array(n_bytes) : std::aligned_alloc(kLine, n_bytes);
   if (data == nullptr) throw std::bad_alloc();
   data_ = std::unique_ptr<float, Free>(static_cast<float *>(data), Free{n_bytes});
 }
 
 void AlignedFloats::Free::operator()(float *data) const {
-  if (n_bytes >= kLeastPagedBytes) {
+  if (n_bytes >= kMinPagedBytes) {
     free_array(data, n_bytes);
   } else {
     std::free(data);

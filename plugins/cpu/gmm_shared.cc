@@ -18,7 +18,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 // A smaller sum may consist of underflow errors of exp2_nonpositive and the weights, at most 2^-125 each.
-constexpr float kLeastSum = 0x1p-100f;
+constexpr float kMinSum = 0x1p-100f;
 // Sums begin with the least normal number. A sum of a few tiny products would be subnormal, and each subnormal result takes
 // Intel's processors about 150 cycles.
 constexpr float kFirstSum = 0x1p-126f;
@@ -40,9 +40,9 @@ void relative(const float *score, size_t n_vectors, size_t n_frames, float *best
 
 // Writes a frame's scores of L states from their sums of weighted relative values; returns whether a sum is too small.
 HWY_INLINE bool store_mixed(V sum, const float *weight_shift, float best, float *loglike) {
-  const auto lost = hn::Lt(sum, hn::Set(kTag, kLeastSum));
+  const auto lost = hn::Lt(sum, hn::Set(kTag, kMinSum));
   const V shift = hn::Add(hn::Load(kTag, weight_shift), hn::Set(kTag, best));
-  const V log2 = hn::Add(log2_positive(hn::Max(sum, hn::Set(kTag, kLeastSum))), shift);
+  const V log2 = hn::Add(log2_positive(hn::Max(sum, hn::Set(kTag, kMinSum))), shift);
   const V infinity = hn::Set(kTag, std::numeric_limits<float>::infinity());
   hn::Store(hn::IfThenElse(lost, infinity, hn::Mul(log2, hn::Set(kTag, kLn2))), kTag, loglike);
   return !hn::AllFalse(kTag, lost);
@@ -121,11 +121,11 @@ struct FrameValues {
 // Finds the n_chosen-th largest value of a frame. Padding after the last Gaussian has the least value and the largest indices,
 // so it is chosen only if the row is beyond all Gaussians. Then it counts as nothing.
 void choose(const float *relative, size_t n_gaussians, size_t n_frames, size_t n_chosen, ChosenGaussian *chosen) {
-  constexpr int32_t kLeastKey = 0x01000000, kBeyondKey = 0x3f800001;  // of 2^-125, and of the next number over 1
+  constexpr int32_t kMinKey = 0x01000000, kBeyondKey = 0x3f800001;  // of 2^-125, and of the next number over 1
   const size_t n_lanes = hn::Lanes(kTag);
   for (size_t t = 0; t < n_frames; ++t, chosen += n_chosen) {
     const FrameValues values{relative + t * n_lanes, n_frames * n_lanes, n_gaussians};
-    const int32_t limit = limit_of_chosen(values, n_chosen, {kLeastKey, values.n_vectors() * n_lanes}, kBeyondKey).key;
+    const int32_t limit = limit_of_chosen(values, n_chosen, {kMinKey, values.n_vectors() * n_lanes}, kBeyondKey).key;
     ChosenGaussian *const end = chosen + n_chosen;
     values.append(limit, true, values.append(limit, false, chosen, end), end);
     std::replace_if(

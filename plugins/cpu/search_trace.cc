@@ -6,13 +6,13 @@
 namespace asr::cpu {
 namespace {
 
-constexpr size_t kLeastRecords = size_t{1} << 17;  // least number of records worth a compaction
+constexpr size_t kMinRecords = size_t{1} << 17;  // least number of records worth a compaction
 constexpr uint32_t kUnreached = 0xffffffffu, kReached = 0;
 
 }  // namespace
 
 Trace::Trace(const SearchGraph &graph, float acoustic_scale, float word_insertion_cost)
-    : graph_(graph), acoustic_scale_(acoustic_scale), word_insertion_cost_(word_insertion_cost), compact_at_(kLeastRecords) {}
+    : graph_(graph), acoustic_scale_(acoustic_scale), word_insertion_cost_(word_insertion_cost), compact_at_(kMinRecords) {}
 
 // Marks in new_index_ the records that tokens reach, from the newest record backwards. Returns the newest record on the
 // path of every token. It is the one met when it is the only reached record whose predecessor is not yet marked.
@@ -61,7 +61,7 @@ void Trace::compact(TokenList &tokens) {
     records_[n++] = record;
   }
   records_.resize(n);
-  compact_at_ = std::max(kLeastRecords, 2 * records_.size());
+  compact_at_ = std::max(kMinRecords, 2 * records_.size());
   for (Token &token : tokens.tokens) {
     if (token.previous != kRoot) token.previous = new_index_[token.previous];
   }

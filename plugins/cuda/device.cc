@@ -10,7 +10,7 @@
 namespace asr::cuda {
 namespace {
 
-constexpr int kLeastCapability = 75, kTensorCapability = 80, kWgmmaCapability = 90;  // ten times the major number and the minor
+constexpr int kMinCapability = 75, kTensorCapability = 80, kWgmmaCapability = 90;  // ten times the major number and the minor
 
 int attribute(cudaDeviceAttr attribute, int device) {
   int value = 0;
@@ -59,7 +59,7 @@ Device::Device(uint32_t index, const asr_backend_options &options)
       max_lanes_(std::max(1u, options.max_lanes)),
       window_frames_(std::max(1u, options.window_frames)),
       max_rows_(max_lanes_ * window_frames_),
-      small_rooms_(options.small_rooms),
+      initial_capacity_shift_(options.initial_capacity_shift),
       cluster_blocks_(options.cluster_blocks),
       pool_(options.n_threads) {
   use_account(&account_);
@@ -110,7 +110,7 @@ std::vector<asr_backend_device_info> list_gpus(std::string *reason) {
     asr_backend_device_info &info = infos[static_cast<size_t>(i)];
     std::string(properties.name).copy(info.name, sizeof info.name - 1);
     info.memory_bytes = properties.totalGlobalMem;
-    info.score = capability(i) < kLeastCapability ? 0 : 200;
+    info.score = capability(i) < kMinCapability ? 0 : 200;
     info.n_cores = static_cast<uint32_t>(properties.multiProcessorCount);
   }
   return infos;

@@ -62,7 +62,7 @@ class Device {
   uint32_t window_frames() const { return window_frames_; }
   uint32_t max_lanes() const { return max_lanes_; }
   uint32_t max_rows() const { return max_rows_; }
-  uint32_t small_rooms() const { return small_rooms_; }        // as asr_backend_options says
+  uint32_t initial_capacity_shift() const { return initial_capacity_shift_; }  // as asr_backend_options says
   uint32_t cluster_blocks() const { return cluster_blocks_; }  // the same
   uint32_t n_multiprocessors() const { return n_multiprocessors_; }
   size_t memory_bytes() const { return memory_bytes_; }
@@ -79,7 +79,7 @@ class Device {
   };
   const Chosen chosen_;  // first: the members below are made on it
   mutable MemoryAccount account_;
-  const uint32_t max_lanes_, window_frames_, max_rows_, small_rooms_, cluster_blocks_;
+  const uint32_t max_lanes_, window_frames_, max_rows_, initial_capacity_shift_, cluster_blocks_;
   uint32_t n_multiprocessors_ = 0;
   size_t shared_bytes_ = 0, memory_bytes_ = 0;
   bool has_fast_doubles_ = false, has_tensor_cores_ = false, has_wgmma_ = false, halves_models_ = false;

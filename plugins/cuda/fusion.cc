@@ -13,7 +13,7 @@ void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer,
   FuseTables tables{};
   tables.n_rows = static_cast<uint32_t>(call.rows.size());
   tables.n_states = to->n_states();
-  tables.most_terms = call.most_terms();
+  tables.max_terms = call.max_terms();
   tables.to = to->scores(buffer).data();
   for (size_t m = 0; m < call.models.size(); ++m) tables.models[m] = call.models[m]->scores(buffer).data();
   fuser_.fuse(call, to, buffer, loglikes, [&](auto &rows, auto &jobs, auto &terms) {

@@ -111,10 +111,10 @@ void Gmm::load_tensor(const TensorPack &pack, Stream *stream) {
     model.state_begins = stream->begins.data();
     return;
   }
-  const uint32_t n_most =
+  const uint32_t n_max =
       device_.n_multiprocessors() * (stream->diagonal_kernel ? kDiagonalBlocks * kTensorWarps : kTensorWarps);
   for (uint32_t shape = 0; shape < kShapes; ++shape) {
-    model.n_stretches[shape] = n_most >> shape;
+    model.n_stretches[shape] = n_max >> shape;
     stream->stretches[shape] = to_device(cut_stretches(pack.starts, model.n_stretches[shape]));
     model.stretches[shape] = stream->stretches[shape].data();
   }
@@ -132,8 +132,8 @@ void Gmm::score_together(Device &device, const std::vector<Job> &jobs, size_t st
     lists[s.halved ? 1 : 0].push_back({&s.tensor, s.n_tiles, rows});
   }
   for (const auto &list : lists) {
-    for (size_t first = 0; first < list.size(); first += kMostModels) {
-      const auto n = static_cast<uint32_t>(std::min<size_t>(kMostModels, list.size() - first));
+    for (size_t first = 0; first < list.size(); first += kMaxModels) {
+      const auto n = static_cast<uint32_t>(std::min<size_t>(kMaxModels, list.size() - first));
       launch_diagonal_wgmma(list.data() + first, n, &list == &lists[1], device.n_multiprocessors(), stream);
     }
   }

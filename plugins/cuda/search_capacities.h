@@ -13,13 +13,13 @@
 namespace asr::cuda {
 
 // The facts on which the capacities depend.
-struct SearchRooms {
-  uint32_t small_rooms;        // asr_backend_options::small_rooms
-  uint32_t n_slots;            // slots that fit the shared memory of a block
-  uint32_t max_lanes;          // channels of an advance
-  uint32_t n_multiprocessors;  // most blocks beside each other
-  uint64_t device_bytes;       // memory of the device,
-  uint64_t free_bytes;         // and what is free of it
+struct CapacityFacts {
+  uint32_t initial_capacity_shift;  // asr_backend_options::initial_capacity_shift
+  uint32_t n_slots;                 // slots that fit the shared memory of a block
+  uint32_t max_lanes;               // channels of an advance
+  uint32_t n_multiprocessors;       // most blocks beside each other
+  uint64_t device_bytes;            // memory of the device,
+  uint64_t free_bytes;              // and what is free of it
 };
 
 struct SearchCapacities {
@@ -35,19 +35,19 @@ struct SearchCapacities {
   // recordings: each has up to 1/8192 of the memory for links, and as much for records. Where others have left little of the
   // memory, channels begin smaller: half of what is free is for max_lanes channels, or for 64, and a quarter
   // for scratch memory of as many blocks as run beside each other.
-  explicit SearchCapacities(const SearchRooms &rooms) : SearchCapacities(rooms, rooms.device_bytes / 8192, 0) {
-    const uint64_t n_channels = std::max(64u, rooms.max_lanes);
-    uint64_t share = rooms.device_bytes / 8192;
-    for (uint32_t n_halvings = 0; n_halvings < kMostHalvings;) {
+  explicit SearchCapacities(const CapacityFacts &facts) : SearchCapacities(facts, facts.device_bytes / 8192, 0) {
+    const uint64_t n_channels = std::max(64u, facts.max_lanes);
+    uint64_t share = facts.device_bytes / 8192;
+    for (uint32_t n_halvings = 0; n_halvings < kMaxHalvings;) {
       const bool is_usual = share <= kUsualShare;
-      const bool channels_fit = n_channels * channel_bytes() <= rooms.free_bytes / 2;
-      const bool scratch_fits = is_usual || 2 * uint64_t{rooms.n_multiprocessors} * scratch_bytes() <= rooms.free_bytes / 4;
+      const bool channels_fit = n_channels * channel_bytes() <= facts.free_bytes / 2;
+      const bool scratch_fits = is_usual || 2 * uint64_t{facts.n_multiprocessors} * scratch_bytes() <= facts.free_bytes / 4;
       if (channels_fit && scratch_fits) break;
       is_usual ? ++n_halvings : share /= 2;
-      *this = SearchCapacities(rooms, share, n_halvings);
+      *this = SearchCapacities(facts, share, n_halvings);
     }
     const uint64_t bytes_of_few = uint64_t{max_links_of_few} * kBytesOfLink + uint64_t{max_records_of_few} * kBytesOfRecord;
-    if (kMostOfFew * bytes_of_few > rooms.free_bytes / 4) max_links_of_few = max_links, max_records_of_few = max_records;
+    if (kMaxOfFew * bytes_of_few > facts.free_bytes / 4) max_links_of_few = max_links, max_records_of_few = max_records;
   }
 
   ChannelSize channel_size(bool makes_lattice) const {
@@ -57,13 +57,13 @@ struct SearchCapacities {
  private:
   static constexpr uint32_t kBytesOfLink = 24, kBytesOfRecord = 12, kHardLinks = 384u << 10, kHardRecords = 1u << 20;
   static constexpr uint64_t kUsualShare = uint64_t{80u << 10} * kBytesOfLink;  // gives the capacities above, at most
-  static constexpr uint32_t kMostHalvings = 6;                                 // of the capacities above
-  static constexpr uint32_t kMostOfFew = 16;                                   // channels of two advances that clusters serve
-  static constexpr uint32_t kLeast = 1u << 10;  // no capacity is halved to less, unless small_rooms says so
+  static constexpr uint32_t kMaxHalvings = 6;                                  // of the capacities above
+  static constexpr uint32_t kMaxOfFew = 16;                                    // channels of two advances that clusters serve
+  static constexpr uint32_t kLeast = 1u << 10;  // no capacity is halved to less, unless initial_capacity_shift says so
 
   // share: bytes of links, and of records; n_halvings: of capacities that grow with the load.
-  SearchCapacities(const SearchRooms &rooms, uint64_t share, uint32_t n_halvings) : n_shared_slots(rooms.n_slots) {
-    if (rooms.small_rooms > 0) share = 0;
+  SearchCapacities(const CapacityFacts &facts, uint64_t share, uint32_t n_halvings) : n_shared_slots(facts.n_slots) {
+    if (facts.initial_capacity_shift > 0) share = 0;
     max_links = static_cast<uint32_t>(std::clamp<uint64_t>(share / kBytesOfLink, max_links, kHardLinks));
     max_records = static_cast<uint32_t>(std::clamp<uint64_t>(share / kBytesOfRecord, max_records, kHardRecords));
     max_records_of_few = std::max(max_records_of_few, max_records);
@@ -73,7 +73,7 @@ struct SearchCapacities {
     }
     max_candidates = initial_capacity(max_candidates, n_halvings, 4 * kLeast);
     const auto shrink = [&](uint32_t &capacity, uint32_t least) {
-      capacity = initial_capacity(capacity, rooms.small_rooms, least);
+      capacity = initial_capacity(capacity, facts.initial_capacity_shift, least);
     };
     for (uint32_t *capacity : {&max_tokens, &channel_tokens, &max_settled, &max_frames}) shrink(*capacity, 16);
     for (uint32_t *capacity : {&max_records, &max_links, &max_links_of_few, &max_records_of_few}) shrink(*capacity, 64);

@@ -61,8 +61,13 @@ void SearchFlight::reserve_scratch(uint32_t n_blocks, uint32_t n_jobs, Stream &s
   const size_t n_bytes = n_blocks * search_scratch_size(max_tokens_, max_candidates_) * sizeof(uint4);
   check(cudaMemsetAsync(scratch_.data(), 0xff, n_bytes, stream.get()), "clearing scratch memory");
   check(cudaMemsetAsync(busy_.data(), 0, n_blocks * sizeof(uint32_t), stream.get()), "clearing scratch memory");
-  laid_out_ = {
-      capacities_.n_shared_slots, max_tokens_, max_candidates_, device_.small_rooms(), scratch_.data(), n_blocks, busy_.data()};
+  laid_out_ = {capacities_.n_shared_slots,
+               max_tokens_,
+               max_candidates_,
+               device_.initial_capacity_shift(),
+               scratch_.data(),
+               n_blocks,
+               busy_.data()};
   n_scratch_ = n_blocks, n_wanted_parts_ = n_wanted;
 }
 

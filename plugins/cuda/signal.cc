@@ -15,7 +15,7 @@ struct Signals::Plan {
   std::vector<SignalJob> jobs;
   std::vector<Piece<const float>> pieces;
   size_t frames_at = 0, outputs_at = 0, n_floats = 0, n_values = 0;
-  uint32_t n_lanes = 0, most_rows = 0;
+  uint32_t n_lanes = 0, max_rows = 0;
   bool has_transforms = false;
 
   template <typename T>
@@ -55,7 +55,7 @@ Signals::Plan Signals::plan(const asr_step_job *jobs, const std::vector<SignalPr
     plan.has_transforms = plan.has_transforms || job.transforms != 0;
     transforms.push_back(&progress[i]->new_transform());
     plan.jobs.push_back(job);
-    plan.most_rows = std::max(plan.most_rows, job.n_rows);
+    plan.max_rows = std::max(plan.max_rows, job.n_rows);
     if (job.n_frames == 0) continue;
     plan.frames.push_back({0, job.first_frame, plan.n_lanes, static_cast<uint32_t>(plan.outputs.size()), 1});
     plan.outputs.push_back({plan.n_values, progress[i]->warp()});
@@ -95,7 +95,7 @@ void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgre
   }
   const SignalBatch batch = {reinterpret_cast<const SignalJob *>(given_.data()),
                              static_cast<uint32_t>(plan.jobs.size()),
-                             plan.most_rows,
+                             plan.max_rows,
                              cepstra_.data(),
                              states_.data(),
                              rows.data(),
@@ -105,7 +105,7 @@ void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgre
                              wholes_.data()};
   device_.clock().time(stream, [&] {
     launch_signal_frames(tables_, batch, stream);
-    if (plan.most_rows > 0) launch_signal_rows(tables_, batch, stream);
+    if (plan.max_rows > 0) launch_signal_rows(tables_, batch, stream);
   });
 }
 

@@ -240,7 +240,7 @@ struct asr_backend_channel {
   asr_search_options o;
   struct path *paths, *tokens, *offers; /* tokens: the best paths; offers: those that may become so */
   uint32_t *token_of, *offer_of, *fell; /* per state: 1 + number of its token, its offer; fell: tokens */
-  uint32_t n_paths, most_paths, n_tokens, n_offers, n_fell;
+  uint32_t n_paths, max_paths, n_tokens, n_offers, n_fell;
   asr_path path;     /* with the counts so far */
   asr_status status; /* why it consumes no more */
 };
@@ -267,10 +267,10 @@ static void accept_offers(asr_backend_channel *c, float bound) {
     uint32_t *slot = &c->token_of[o->state];
     c->offer_of[o->state] = 0;
     if (o->cost > bound || (*slot > 0 && o->cost >= c->tokens[*slot - 1].cost)) continue;
-    if (c->n_paths == c->most_paths) {
-      struct path *more = realloc(c->paths, 2 * (size_t)c->most_paths * sizeof *more);
+    if (c->n_paths == c->max_paths) {
+      struct path *more = realloc(c->paths, 2 * (size_t)c->max_paths * sizeof *more);
       if (more == NULL && (c->status = no_memory()) != ASR_OK) continue;
-      c->paths = more, c->most_paths *= 2;
+      c->paths = more, c->max_paths *= 2;
     }
     o->total_cost += arc->graph_cost + (double)c->o.acoustic_scale * o->acoustic_cost;
     if (arc->word != 0) o->total_cost += c->o.word_insertion_cost;
@@ -355,7 +355,7 @@ static asr_status channel_begin(asr_backend_device *device, asr_backend_graph *g
   const size_t n = c->v.n_states;
   c->tokens = take(&c->arrays, NULL, 2 * n, sizeof *c->tokens);
   c->token_of = take(&c->arrays, NULL, 3 * n, sizeof *c->token_of);
-  c->paths = calloc(c->most_paths = 64, sizeof *c->paths);
+  c->paths = calloc(c->max_paths = 64, sizeof *c->paths);
   if (c->arrays.failed || c->paths == NULL) return channel_end(c), no_memory();
   c->offers = c->tokens + n, c->offer_of = c->token_of + n, c->fell = c->offer_of + n;
   c->tokens[0].state = c->paths[0].state = c->v.start_state;

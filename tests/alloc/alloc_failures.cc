@@ -33,7 +33,7 @@ namespace {
 
 // Streams of a window say different words, so that none can pass for another.
 constexpr const char *kWords[] = {"low high mid", "mid low high", "high mid low"};
-constexpr int kMostStreams = 64;
+constexpr int kMaxStreams = 64;
 constexpr long kLastPoint = 1000000;  // upper bound of the number of points
 // One point in so many is tried, and of slow scenarios; fewer where the library is ten times as slow.
 constexpr long kStride = kSanitized ? 367 : 37, kSlowStride = kSanitized ? 3501 : 701;
@@ -80,7 +80,7 @@ constexpr Scenario kScenarios[] = {
 // Report of a child to its parent, in shared memory.
 struct Report {
   long next;  // the point under test, or 0
-  long n_tried, n_lost_streams, n_wrong, n_one_harmed, n_more_harmed, most_harmed;
+  long n_tried, n_lost_streams, n_wrong, n_one_harmed, n_more_harmed, max_harmed;
   bool done;
 };
 Report *g_report;
@@ -226,7 +226,7 @@ class Trial {
   }
 
   void recognize() {
-    asr_stream *streams[kMostStreams];
+    asr_stream *streams[kMaxStreams];
     const int n = scenario_.n_streams;
     if (scenario_.adds_graphs) add_graphs();
     if (scenario_.fuses_models) {
@@ -309,7 +309,7 @@ class Trial {
     }
     g_report->n_one_harmed += n_failed == 1;
     g_report->n_more_harmed += n_failed > 1;
-    g_report->most_harmed = std::max<long>(g_report->most_harmed, n_failed);
+    g_report->max_harmed = std::max<long>(g_report->max_harmed, n_failed);
   }
 
   const Scenario &scenario_;
@@ -321,7 +321,7 @@ class Trial {
   asr_engine *engine_ = nullptr;
   asr_speaker *speaker_ = nullptr;
   long n_failed_ = 0;  // failed allocations at this point
-  Heard heard_[kMostStreams];
+  Heard heard_[kMaxStreams];
 };
 
 // Body of a child: tries the points from the report's on.
@@ -367,8 +367,8 @@ void try_scenario(const Scenario &scenario, Threads threads, long n_more, long s
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   printf("%-31s %-15s %-11s %6ld points, %3ld aborts, %3ld lost streams, %3ld wrong; harmed one: %ld, up to %ld: %ld; %.1f s\n",
          scenario.name, threads == Threads::kCaller ? "caller's thread" : "its threads", n_more == 0 ? "once" : "from then on",
-         g_report->n_tried, n_aborts, g_report->n_lost_streams, g_report->n_wrong, g_report->n_one_harmed,
-         g_report->most_harmed, g_report->n_more_harmed, seconds);
+         g_report->n_tried, n_aborts, g_report->n_lost_streams, g_report->n_wrong, g_report->n_one_harmed, g_report->max_harmed,
+         g_report->n_more_harmed, seconds);
   totals->n_tried += g_report->n_tried;
   totals->n_aborts += n_aborts;
   totals->n_lost += g_report->n_lost_streams;

@@ -53,13 +53,13 @@ TEST(FusedStep, ShortAndSilentStreams) {
 
 // The device normalises short streams as a whole, the host longer ones. Lengths are around the limit of the device.
 TEST(FusedStep, WholeStreamsOfAnyLength) {
-  constexpr size_t kMostFrames = 150, kShift = 160, kWindow = 410;
+  constexpr size_t kMaxFrames = 150, kShift = 160, kWindow = 410;
   const EnginePointer cpu = load_engine(8, 32, tone_bundle_with_mean());
   const std::vector<int16_t> said = speak("low mid high low mid high low mid high low mid high low mid high low");
-  ASSERT_GT(said.size(), 2 * kMostFrames * kShift);
+  ASSERT_GT(said.size(), 2 * kMaxFrames * kShift);
   for (const uint32_t window_frames : {8u, 32u}) {
     const EnginePointer engine = load_engine(8, window_frames, tone_bundle_with_mean(), "stepping:0");
-    for (const size_t n_frames : {kMostFrames - 1, kMostFrames, kMostFrames + 1, kMostFrames + 40, 2 * kMostFrames}) {
+    for (const size_t n_frames : {kMaxFrames - 1, kMaxFrames, kMaxFrames + 1, kMaxFrames + 40, 2 * kMaxFrames}) {
       const size_t n_samples = kWindow + (n_frames - 1) * kShift;
       const std::vector<int16_t> samples(said.begin(), said.begin() + static_cast<ptrdiff_t>(n_samples));
       const Events expected = recognize(cpu.get(), stream_of(ASR_CMN_BATCH), samples, 4000);

@@ -153,7 +153,7 @@ TEST(Lattices, ArraysKeepTheirRules) {
 TEST(Lattices, ConfidencesFallWithTheEvidence) {
   const EnginePointer engine = load_engine();
   asr_stream_config config = lattice_stream();
-  const auto least_confidence = [&] {
+  const auto min_confidence = [&] {
     const EventPointer event = final_event(engine.get(), config, "low mid");
     EXPECT_STREQ(asr_event_text(event.get()), "low mid");
     float least = 2;
@@ -167,18 +167,18 @@ TEST(Lattices, ConfidencesFallWithTheEvidence) {
     }
     return least;
   };
-  const float doubtful = least_confidence();
+  const float doubtful = min_confidence();
   config.acoustic_scale = 1;
   EXPECT_LT(doubtful, 0.99f);
-  EXPECT_GT(least_confidence(), 0.999f);
+  EXPECT_GT(min_confidence(), 0.999f);
 }
 
 // Events must not depend on chunks, windows, or other streams of the engine.
-void expect_same_whatever(const asr_stream_config &config, const std::vector<int16_t> &samples, size_t least_chunk) {
+void expect_same_whatever(const asr_stream_config &config, const std::vector<int16_t> &samples, size_t min_chunk) {
   const Events expected = recognize(load_engine().get(), config, samples, samples.size());
   EXPECT_NE(expected[3].find("lattice"), std::string::npos) << expected[3];
   const EnginePointer again = load_engine();
-  for (const size_t chunk : {least_chunk, size_t{160}, size_t{1000}, size_t{16000}}) {
+  for (const size_t chunk : {min_chunk, size_t{160}, size_t{1000}, size_t{16000}}) {
     EXPECT_TRUE(recognize(again.get(), config, samples, chunk) == expected) << chunk;
   }
   for (const uint32_t window_frames : {8u, 31u, 256u}) {

@@ -47,13 +47,13 @@ void await_endpoint(asr_stream *stream) {
   }
 }
 
-constexpr double kMostSeconds = kSanitized ? 1 : 0.1;
+constexpr double kMaxSeconds = kSanitized ? 1 : 0.1;
 
 // Returns the least time of some tries, so that other load of the machine does not count.
 template <typename Call>
-double least_seconds(const Call &call) {
+double min_seconds(const Call &call) {
   double least = 1e9;
-  for (int i = 0; i < 5 && least > kMostSeconds; ++i) least = std::min(least, call());
+  for (int i = 0; i < 5 && least > kMaxSeconds; ++i) least = std::min(least, call());
   return least;
 }
 
@@ -69,9 +69,9 @@ TEST(Stopping, LatticeWorkTakesLong) {  // otherwise the tests below prove nothi
 
 void expect_soon(const char *what, const std::function<double(int delay_ms)> &seconds_after) {
   for (const int delay_ms : kDelays_ms) {
-    const double seconds = least_seconds([&] { return seconds_after(delay_ms); });
+    const double seconds = min_seconds([&] { return seconds_after(delay_ms); });
     printf("%s after %d ms of work: %.1f ms\n", what, delay_ms, 1000 * seconds);
-    EXPECT_LT(seconds, kMostSeconds) << what;
+    EXPECT_LT(seconds, kMaxSeconds) << what;
   }
 }
 

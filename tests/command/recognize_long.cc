@@ -14,7 +14,7 @@
 namespace asr::test {
 namespace {
 
-constexpr long kMostMegabytes = 160;
+constexpr long kMaxMegabytes = 160;
 
 // Runs the command with its output in a file. Returns the most memory that it took, in MB; -1 if it failed.
 long peak_megabytes(const std::string &arguments) {
@@ -46,7 +46,7 @@ TEST(RecognizeLong, HoursOfSilenceTakeLittleMemory) {
     const long peak = peak_megabytes("--quiet " + std::string(options) + hyp + " " + file);
     EXPECT_GT(peak, 0) << options;
     if (kSanitized) continue;
-    EXPECT_LT(peak, kMostMegabytes) << options;
+    EXPECT_LT(peak, kMaxMegabytes) << options;
   }
 }
 

@@ -91,7 +91,7 @@ class ComingAndGoingTest : public LoadFixture {
     device.check(device.api()->wait(device.get(), 0));
   }
 
-  void visit_all(const std::vector<size_t> &numbers, uint32_t small_rooms, const std::vector<uint32_t> &sizes) {
+  void visit_all(const std::vector<size_t> &numbers, uint32_t initial_capacity_shift, const std::vector<uint32_t> &sizes) {
     std::mt19937 random(81);
     RandomGraph graph({400, kPdfs, 6, 3.0, 0.5, 0.3, false}, random);
     const std::vector<Spoken> &all = spoken(graph.view(), random);
@@ -99,7 +99,7 @@ class ComingAndGoingTest : public LoadFixture {
       for (const uint32_t size : cluster_sizes(sizes)) {
         if (HasFailure()) return;
         SCOPED_TRACE(std::to_string(n) + " channels, blocks of a cluster " + std::to_string(size));
-        visit_all(*open_with(small_rooms, size, static_cast<uint32_t>(n)), graph.view(), all, n);
+        visit_all(*open_with(initial_capacity_shift, size, static_cast<uint32_t>(n)), graph.view(), all, n);
       }
     }
   }

@@ -54,7 +54,7 @@ std::vector<LatticePath> sorted_within(std::vector<LatticePath> paths, double li
 
 // Without pruning, the lattice and the graph have the same paths within the lattice beam.
 TEST_P(LatticeTest, HasEveryPathWithinItsBeam) {
-  constexpr size_t kMostPaths = 20000;
+  constexpr size_t kMaxPaths = 20000;
   const auto device = open();
   std::mt19937 random(2);
   size_t n_compared = 0, n_paths = 0;
@@ -70,10 +70,10 @@ TEST_P(LatticeTest, HasEveryPathWithinItsBeam) {
     options.lattice_beam = 0.5f + static_cast<float>(random() % 40) * 0.25f;
     options.word_insertion_cost = 0.25f;
     const bool use_final = random() % 2 == 0;
-    auto want = reference::all_paths(graph.view(), options, rows.data(), n_frames, use_final, kMostPaths);
+    auto want = reference::all_paths(graph.view(), options, rows.data(), n_frames, use_final, kMaxPaths);
     if (!want || want->empty()) continue;
     const RawLattice raw = decode(*device, graph.view(), options, rows, n_frames, use_final);
-    auto got = reference::all_paths(raw, options, kMostPaths);
+    auto got = reference::all_paths(raw, options, kMaxPaths);
     ASSERT_TRUE(got);
     const auto dearer = [](const LatticePath &a, const LatticePath &b) { return a.cost < b.cost; };
     const double best = std::min_element(want->begin(), want->end(), dearer)->cost;

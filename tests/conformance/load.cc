@@ -48,12 +48,12 @@ class LoadTest : public LoadFixture {
   }
 
   // Compares with the CPU back end, which is compared with the references for some frames.
-  void expect_like_cpu(const asr_graph_view &view, const Utterance &u, uint32_t least_arcs, uint32_t n_frames_of_cpu) {
+  void expect_like_cpu(const asr_graph_view &view, const Utterance &u, uint32_t min_arcs, uint32_t n_frames_of_cpu) {
     if (std::string(api().name) == "cpu") return expect_like_reference(view, u, n_frames_of_cpu);
     const Device cpu(choose_device("cpu"), backend_options(8, kWindow, 2));
     const std::vector<Outcome> want = outcomes(cpu, view, u, true);
     EXPECT_EQ(want[0].path.n_frames, u.n_frames);
-    EXPECT_GT(want[0].path.n_arcs_expanded, uint64_t{least_arcs} * u.n_frames);
+    EXPECT_GT(want[0].path.n_arcs_expanded, uint64_t{min_arcs} * u.n_frames);
     EXPECT_EQ(want[1].lattices.size(), u.n_frames / 256);
     expect_outcomes(view, u, want);
   }

@@ -82,9 +82,9 @@ class LoadFixture : public LatticeTest {
     return std::string(api().name) == "cuda" ? sizes : std::vector<uint32_t>{0};
   }
 
-  std::unique_ptr<Device> open_with(uint32_t small_rooms, uint32_t cluster_blocks, uint32_t max_lanes = 8) const {
+  std::unique_ptr<Device> open_with(uint32_t initial_capacity_shift, uint32_t cluster_blocks, uint32_t max_lanes = 8) const {
     asr_backend_options options = backend_options(max_lanes, kWindow, 2);
-    options.small_rooms = small_rooms;
+    options.initial_capacity_shift = initial_capacity_shift;
     options.cluster_blocks = cluster_blocks;
     return open(options);
   }

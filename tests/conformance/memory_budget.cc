@@ -21,20 +21,20 @@ class MemoryBudgetTest : public LoadFixture {
   static constexpr uint32_t kPdfs = 30;
 
   // Utterances with lattices of several lengths, which share no rows.
-  static std::vector<Utterance> utterances(size_t n, uint32_t most_frames, std::mt19937 &random) {
+  static std::vector<Utterance> utterances(size_t n, uint32_t max_frames, std::mt19937 &random) {
     std::vector<Utterance> all;
     for (size_t i = 0; i < n; ++i) {
-      const uint32_t n_frames = most_frames / 2 + random() % (most_frames / 2);
+      const uint32_t n_frames = max_frames / 2 + random() % (max_frames / 2);
       all.push_back({recorded_rows(n_frames, kPdfs, random), n_frames, search_options(9, 300, 10), i % 2 == 0});
       all.back().options.lattice_beam = i % 8 == 7 ? 0.0f : 5.0f;
     }
     return all;
   }
 
-  std::unique_ptr<Device> open_within(uint64_t budget, size_t n_lanes, uint32_t small_rooms = 0) const {
+  std::unique_ptr<Device> open_within(uint64_t budget, size_t n_lanes, uint32_t initial_capacity_shift = 0) const {
     asr_backend_options options = backend_options(static_cast<uint32_t>(n_lanes), kWindow, 2);
     options.most_memory_bytes = budget;
-    options.small_rooms = small_rooms;
+    options.initial_capacity_shift = initial_capacity_shift;
     return open(options);
   }
 
@@ -42,7 +42,7 @@ class MemoryBudgetTest : public LoadFixture {
   // that was seen between two advances.
   struct Run {
     std::vector<std::optional<Outcome>> outcomes;
-    uint64_t most_bytes = 0;
+    uint64_t max_bytes = 0;
     size_t n_failed() const { return static_cast<size_t>(std::count(outcomes.begin(), outcomes.end(), std::nullopt)); }
   };
 
@@ -77,7 +77,7 @@ class MemoryBudgetTest : public LoadFixture {
         if (!jobs.empty()) device.check(api().advance(device.get(), nullptr, jobs.data(), jobs.size()));
       }
       static_cast<void>(api().wait(device.get(), 0));  // the channels report their failures
-      run.most_bytes = std::max(run.most_bytes, total_bytes(device));
+      run.max_bytes = std::max(run.max_bytes, total_bytes(device));
       end_those_done(device, all, t + kWindow, &channels, &got, &run);
     }
     return run;
@@ -109,25 +109,25 @@ class MemoryBudgetTest : public LoadFixture {
 
   // Budgets from the memory of a run without one down to what its largest channel takes alone, and for both kinds of
   // capacities.
-  void expect_same_within_budgets(size_t n_channels, uint32_t most_frames, uint32_t small_rooms) {
+  void expect_same_within_budgets(size_t n_channels, uint32_t max_frames, uint32_t initial_capacity_shift) {
     std::mt19937 random(91);
     RandomGraph graph({400, kPdfs, 6, 3.0, 0.5, 0.3, false}, random);
-    const std::vector<Utterance> all = utterances(n_channels, most_frames, random);
-    const Run want = run(*open_within(0, n_channels, small_rooms), graph.view(), all);
+    const std::vector<Utterance> all = utterances(n_channels, max_frames, random);
+    const Run want = run(*open_within(0, n_channels, initial_capacity_shift), graph.view(), all);
     ASSERT_EQ(want.n_failed(), 0u);
     uint64_t of_one = 0;
     for (const Utterance &u : all) {
-      of_one = std::max(of_one, run(*open_within(0, n_channels, small_rooms), graph.view(), {u}).most_bytes);
-      if (small_rooms == 0) break;  // all channels begin with the same, which is enough
+      of_one = std::max(of_one, run(*open_within(0, n_channels, initial_capacity_shift), graph.view(), {u}).max_bytes);
+      if (initial_capacity_shift == 0) break;  // all channels begin with the same, which is enough
     }
     const uint64_t least = of_one + all.size() * kWindow * kPdfs * sizeof(float);
-    ASSERT_LT(least, want.most_bytes);
+    ASSERT_LT(least, want.max_bytes);
     for (const double share : {1.0, 0.5, 0.25, 0.1, 0.0}) {
-      const auto budget = least + static_cast<uint64_t>(share * static_cast<double>(want.most_bytes - least));
+      const auto budget = least + static_cast<uint64_t>(share * static_cast<double>(want.max_bytes - least));
       SCOPED_TRACE(testing::Message() << n_channels << " channels in " << budget << " bytes, without a budget "
-                                      << want.most_bytes);
-      const Run got = run(*open_within(budget, n_channels, small_rooms), graph.view(), all);
-      EXPECT_LE(got.most_bytes, budget);
+                                      << want.max_bytes);
+      const Run got = run(*open_within(budget, n_channels, initial_capacity_shift), graph.view(), all);
+      EXPECT_LE(got.max_bytes, budget);
       EXPECT_EQ(got.n_failed(), 0u);
       expect_same_runs(got, want);
       if (HasFailure()) return;
@@ -148,11 +148,11 @@ TEST_P(MemoryBudgetTest, TooLittleForOneChannel) {
   const std::vector<Utterance> all = utterances(3, 200, random);
   const Run want = run(*open_within(0, 3, 20), graph.view(), all);
   size_t n_all = 0, n_some = 0, n_refused = 0;
-  for (uint64_t budget = want.most_bytes; budget > 16; budget = budget / 8 * 7) {
-    SCOPED_TRACE(testing::Message() << budget << " bytes, without a budget " << want.most_bytes);
+  for (uint64_t budget = want.max_bytes; budget > 16; budget = budget / 8 * 7) {
+    SCOPED_TRACE(testing::Message() << budget << " bytes, without a budget " << want.max_bytes);
     try {
       const Run got = run(*open_within(budget, 3, 20), graph.view(), all);
-      EXPECT_LE(got.most_bytes, budget);
+      EXPECT_LE(got.max_bytes, budget);
       ++(got.n_failed() == 0 ? n_all : n_some);
       expect_same_runs(got, want);
     } catch (const Error &error) {
@@ -170,18 +170,18 @@ TEST_P(MemoryBudgetTest, RandomBudgets) {
   std::mt19937 random(95);
   size_t n_results = 0, n_without = 0;
   for (int i = 0; i < 12 && !HasFailure(); ++i) {
-    const uint32_t small_rooms = random() % 2 == 0 ? 0 : 20;
+    const uint32_t initial_capacity_shift = random() % 2 == 0 ? 0 : 20;
     const size_t n_channels = 1 + random() % 12;
     RandomGraph graph({static_cast<uint32_t>(50 + random() % 300 * 2), kPdfs, 6, 3.0, 0.5, 0.3, false}, random);
     const std::vector<Utterance> all = utterances(n_channels, static_cast<uint32_t>(40 + random() % 160), random);
-    const Run want = run(*open_within(0, n_channels, small_rooms), graph.view(), all);
+    const Run want = run(*open_within(0, n_channels, initial_capacity_shift), graph.view(), all);
     const double share = 1e-3 * static_cast<double>(random() % 1000);
-    const auto budget = static_cast<uint64_t>(share * share * static_cast<double>(want.most_bytes));
+    const auto budget = static_cast<uint64_t>(share * share * static_cast<double>(want.max_bytes));
     SCOPED_TRACE(testing::Message() << n_channels << " channels in " << budget << " bytes, without a budget "
-                                    << want.most_bytes);
+                                    << want.max_bytes);
     try {
-      const Run got = run(*open_within(budget, n_channels, small_rooms), graph.view(), all);
-      EXPECT_LE(got.most_bytes, budget);
+      const Run got = run(*open_within(budget, n_channels, initial_capacity_shift), graph.view(), all);
+      EXPECT_LE(got.max_bytes, budget);
       n_results += n_channels - got.n_failed();
       n_without += got.n_failed();
       expect_same_runs(got, want);
@@ -205,10 +205,10 @@ TEST_P(MemoryBudgetTest, OneChannelIsTooLarge) {
   large.options = search_options(30, 1u << 20);
   large.options.lattice_beam = 30;
   all.push_back(large);
-  const uint64_t budget = small.most_bytes * 2;
-  ASSERT_GT(run(*open_within(0, 1, 20), graph.view(), {large}).most_bytes, 2 * budget);
+  const uint64_t budget = small.max_bytes * 2;
+  ASSERT_GT(run(*open_within(0, 1, 20), graph.view(), {large}).max_bytes, 2 * budget);
   const Run got = run(*open_within(budget, all.size(), 20), graph.view(), all);
-  EXPECT_LE(got.most_bytes, budget);
+  EXPECT_LE(got.max_bytes, budget);
   EXPECT_EQ(got.n_failed(), 1u);
   EXPECT_FALSE(got.outcomes.back());
   for (size_t i = 0; i < small.outcomes.size() && !HasFailure(); ++i) {
@@ -223,8 +223,8 @@ TEST_P(MemoryBudgetTest, ResultsOfManyTogether) {
   RandomGraph graph({400, kPdfs, 6, 3.0, 0.5, 0.3, false}, random);
   constexpr size_t kChannels = 24;
   const std::vector<Utterance> all = utterances(kChannels, 100, random);
-  const uint64_t of_all = run(*open_within(0, kChannels), graph.view(), all).most_bytes;
-  const uint64_t of_one = run(*open_within(0, kChannels), graph.view(), {all[0]}).most_bytes;
+  const uint64_t of_all = run(*open_within(0, kChannels), graph.view(), all).max_bytes;
+  const uint64_t of_one = run(*open_within(0, kChannels), graph.view(), {all[0]}).max_bytes;
   const auto device = open_within(of_one + (of_all - of_one) / 8, kChannels);
   const Loaded loaded(api(), *device, graph.view());
   std::vector<std::unique_ptr<Channel>> channels;

@@ -77,13 +77,13 @@ TEST_P(PathPiecesTest, JoinToTheWholePath) {
 TEST_P(PathPiecesTest, OfALongSearchLeaveTheChannel) {
   const auto device = open();
   std::mt19937 random(22);
-  constexpr uint32_t kMostFrames = 400000, kWindow = 200;
+  constexpr uint32_t kMaxFrames = 400000, kWindow = 200;
   const FanGraph graph(12, false);
   const std::vector<float> rows = FanGraph::loglikes(kWindow, false);
   const Loaded loaded(api(), *device, graph.view());
   const Channel cut(api(), *device, loaded, search_options(30)), whole(api(), *device, loaded, search_options(30));
   std::vector<asr_path_arc> taken;
-  for (uint32_t t = 0; t < kMostFrames && taken.size() < 5000; t += kWindow) {
+  for (uint32_t t = 0; t < kMaxFrames && taken.size() < 5000; t += kWindow) {
     for (const Channel *channel : {&cut, &whole}) {
       advance(*device, *channel, rows.data(), FanGraph::kPdfs, kWindow, kWindow);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests lists, tables, mailboxes and channels of tiny initial capacity (asr_backend_options::small_rooms). Small cases exhaust
-// each of them, in every kind of frame and repeatedly. Results must still equal the references'.
+// Tests lists, tables, mailboxes and channels of tiny initial capacity (asr_backend_options::initial_capacity_shift). Small
+// cases exhaust each of them, in every kind of frame and repeatedly. Results must still equal the references'.
 #include "tests/conformance/load_fixture.h"
 
 namespace asr::test {
@@ -12,11 +12,12 @@ class SmallCapacitiesTest : public LoadFixture {
  protected:
   // Uses a new device for each capacity and cluster size, since grown buffers stay large.
   void expect_outcome(const asr_graph_view &view, const Utterance &u, const std::vector<uint32_t> &sizes, const Outcome &want) {
-    for (const uint32_t small_rooms : kCapacities) {
+    for (const uint32_t initial_capacity_shift : kCapacities) {
       for (const uint32_t size : cluster_sizes(sizes)) {
         if (HasFailure()) return;
-        SCOPED_TRACE("small capacities " + std::to_string(small_rooms) + ", blocks of a cluster " + std::to_string(size));
-        const auto device = open_with(small_rooms, size);
+        SCOPED_TRACE("small capacities " + std::to_string(initial_capacity_shift) + ", blocks of a cluster " +
+                     std::to_string(size));
+        const auto device = open_with(initial_capacity_shift, size);
         const Loaded loaded(api(), *device, view);
         expect_same(decode(*device, loaded, view.n_pdfs, u, size % 2 == 0), want);
       }
@@ -112,14 +113,14 @@ TEST_P(SmallCapacitiesTest, TakeLessMemoryUntilTheyGrow) {
   asr_search_options options = search_options(25, 1u << 20);
   options.lattice_beam = 2;
   uint64_t usual = 0;
-  for (const uint32_t small_rooms : {0u, 3u, 20u}) {
-    const auto device = open_with(small_rooms, 1);
+  for (const uint32_t initial_capacity_shift : {0u, 3u, 20u}) {
+    const auto device = open_with(initial_capacity_shift, 1);
     const Loaded loaded(api(), *device, graph.view());
     const Channel channel(api(), *device, loaded, options);
     const uint64_t before = memory_of_channels(*device);
-    if (small_rooms == 0) usual = before;
+    if (initial_capacity_shift == 0) usual = before;
     advance(*device, channel, rows.data(), 50, 16, 16);
-    if (small_rooms == 0) continue;
+    if (initial_capacity_shift == 0) continue;
     EXPECT_LT(before, usual / 2);
     EXPECT_GT(memory_of_channels(*device), 2 * before);
   }

@@ -59,25 +59,25 @@ class WantsTest : public LoadFixture {
     }
   }
 
-  void expect_those_defined(const std::vector<Case> &cases, uint32_t small_rooms) {
+  void expect_those_defined(const std::vector<Case> &cases, uint32_t initial_capacity_shift) {
     std::mt19937 random(91);
     RandomGraph graph({300, kPdfs, 6, 3.0, 0.5, 0.3, false}, random);
     for (const uint32_t size : cluster_sizes({0, 1, 2, 16})) {
       SCOPED_TRACE("blocks of a cluster " + std::to_string(size));
-      expect_those_defined(*open_with(small_rooms, size), graph.view(), cases);
+      expect_those_defined(*open_with(initial_capacity_shift, size), graph.view(), cases);
       if (HasFailure()) return;
     }
   }
 
-  void expect_paths_beside_the_next_window(uint32_t wants, uint32_t small_rooms) {
+  void expect_paths_beside_the_next_window(uint32_t wants, uint32_t initial_capacity_shift) {
     require(ASR_BACKEND_OVERLAPS, "advances do not overlap");
     if (IsSkipped()) return;
-    SCOPED_TRACE("small capacities " + std::to_string(small_rooms));
+    SCOPED_TRACE("small capacities " + std::to_string(initial_capacity_shift));
     std::mt19937 random(93);
     RandomGraph graph({300, kPdfs, 6, 3.0, 0.5, 0.3, false}, random);
     const asr_graph_view &view = graph.view();
     const Utterance u = utterance({400, 0, 6, 0}, random);
-    const auto device = open_with(small_rooms, 0);
+    const auto device = open_with(initial_capacity_shift, 0);
     const std::vector<uint64_t> common = reference::common_arcs(view, u.options, u.rows.data(), u.n_frames);
     const Loaded loaded(api(), *device, view);
     std::vector<std::unique_ptr<Channel>> channels;

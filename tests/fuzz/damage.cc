@@ -7,10 +7,10 @@
 namespace asr::fuzz {
 namespace {
 
-constexpr size_t kLongestFile = 1 << 20;
-constexpr size_t kLongestPiece = 64;
+constexpr size_t kMaxFile = 1 << 20;
+constexpr size_t kMaxPiece = 64;
 constexpr uint64_t kRepetitionEvery = 16;  // one in this many damaged files has a repetition
-constexpr size_t kLongestRepetition = 1 << 18;
+constexpr size_t kMaxRepetition = 1 << 18;
 constexpr size_t kEdge = 192;  // headers and last words are damaged more often than the long middle
 
 size_t below(size_t n, Random &random) { return n == 0 ? 0 : static_cast<size_t>(random() % n); }
@@ -50,14 +50,14 @@ void overwrite_number(std::string &bytes, Random &random) {
 // Repeats a line, or any few bytes: readers must take linear time and memory.
 void repeat(std::string &bytes, Random &random) {
   if (bytes.empty()) return;
-  size_t begin = below(bytes.size(), random), end = std::min(bytes.size(), begin + 1 + below(kLongestPiece, random));
+  size_t begin = below(bytes.size(), random), end = std::min(bytes.size(), begin + 1 + below(kMaxPiece, random));
   if (random() % 2 == 0) {
     const size_t before = bytes.rfind('\n', begin);
     begin = before == std::string::npos ? 0 : before + 1;
     end = std::min(bytes.find('\n', begin), bytes.size() - 1) + 1;
   }
   const std::string piece = bytes.substr(begin, end - begin);
-  const size_t most = kLongestRepetition / (piece.size() + 1);
+  const size_t most = kMaxRepetition / (piece.size() + 1);
   std::string many;
   for (size_t n = size_t{1} << below(20, random); n > 0 && many.size() / (piece.size() + 1) < most; --n) many += piece;
   bytes.insert(end, many);
@@ -65,7 +65,7 @@ void repeat(std::string &bytes, Random &random) {
 
 void damage_once(std::string &bytes, const std::vector<std::string> &others, Random &random) {
   const size_t at = place(bytes, random);
-  const size_t n = std::min(below(kLongestPiece, random), bytes.size() - at);
+  const size_t n = std::min(below(kMaxPiece, random), bytes.size() - at);
   switch (random() % 10) {
     case 0:
     case 1:
@@ -92,11 +92,11 @@ void damage_once(std::string &bytes, const std::vector<std::string> &others, Ran
       break;
     case 9: {
       const std::string &other = others[below(others.size(), random)];
-      bytes.insert(at, other.substr(below(other.size(), random), kLongestPiece));
+      bytes.insert(at, other.substr(below(other.size(), random), kMaxPiece));
       break;
     }
   }
-  if (bytes.size() > kLongestFile) bytes.resize(kLongestFile);
+  if (bytes.size() > kMaxFile) bytes.resize(kMaxFile);
 }
 
 }  // namespace

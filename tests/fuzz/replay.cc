@@ -22,7 +22,7 @@
 namespace asr::fuzz {
 namespace {
 
-constexpr rlim_t kMostMemory = rlim_t{3} << 30;
+constexpr rlim_t kMaxMemory = rlim_t{3} << 30;
 
 char g_input[4096];  // the current input, for on_signal()
 
@@ -38,7 +38,7 @@ void on_signal(int number) {
 void watch() {
   for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE}) signal(number, on_signal);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  const rlimit limit = {kMostMemory, kMostMemory};
+  const rlimit limit = {kMaxMemory, kMaxMemory};
   setrlimit(RLIMIT_AS, &limit);
 #endif
 }

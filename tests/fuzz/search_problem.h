@@ -20,11 +20,11 @@ constexpr uint32_t kWindow = 8;  // frames per advance of a device
 // Graph, options and rows derived from the bytes.
 class SearchProblem {
  public:
-  static constexpr uint32_t kMostStates = 12, kMostFrames = 24;
+  static constexpr uint32_t kMaxStates = 12, kMaxFrames = 24;
 
   explicit SearchProblem(Dice &dice, bool with_lattice) {
     n_pdfs_ = 1 + dice.below(4);
-    const uint32_t n_states = 1 + dice.below(kMostStates);
+    const uint32_t n_states = 1 + dice.below(kMaxStates);
     // Epsilon cycles need costs of at least 0 and exclude lattices; without cycles epsilon arcs lead forward and may have any
     // cost.
     cycles_ = dice.below(2) == 1 && !with_lattice;
@@ -53,7 +53,7 @@ class SearchProblem {
     view_.arcs = arcs_.data();
     view_.final_costs = final_costs_.data();
     view_.pdf_of = pdf_of_.data();
-    n_frames_ = dice.below(kMostFrames);
+    n_frames_ = dice.below(kMaxFrames);
     for (uint32_t i = 0; i < n_frames_ * n_pdfs_; ++i) {
       rows_.push_back(dice.pick({-5, -4, -4.5f, 0, 2, -20, -100, -1e4f, -1e10f, -3e38f, 1e10f, -7, -6.25f}));
     }

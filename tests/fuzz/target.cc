@@ -78,16 +78,16 @@ struct Directory {
 
 int run(const uint8_t *data, size_t size, const Budget &budget, const std::function<void(const std::string &bytes)> &action) {
   const std::string bytes(reinterpret_cast<const char *>(data), size);
-  const double most_bytes = 1e6 * budget.megabytes + budget.bytes_each * double(size);
-  const double most_seconds = kSlowness * (budget.seconds + 1e-6 * budget.microseconds_each * double(size));
+  const double max_bytes = 1e6 * budget.megabytes + budget.bytes_each * double(size);
+  const double max_seconds = kSlowness * (budget.seconds + 1e-6 * budget.microseconds_each * double(size));
   const test::PeakMemory memory;
   const double begin = processor_seconds();
   attempt(bytes, action);
   const double seconds = processor_seconds() - begin;
-  if (double(memory.bytes()) > most_bytes) {
-    finding("%zu bytes of input took %.1f MB, more than %.1f", size, 1e-6 * double(memory.bytes()), 1e-6 * most_bytes);
+  if (double(memory.bytes()) > max_bytes) {
+    finding("%zu bytes of input took %.1f MB, more than %.1f", size, 1e-6 * double(memory.bytes()), 1e-6 * max_bytes);
   }
-  if (seconds > most_seconds) finding("%zu bytes of input took %.2f s, more than %.2f", size, seconds, most_seconds);
+  if (seconds > max_seconds) finding("%zu bytes of input took %.2f s, more than %.2f", size, seconds, max_seconds);
   return 0;
 }
 

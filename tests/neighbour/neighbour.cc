@@ -101,11 +101,11 @@ class Neighbour {
     const uint64_t n_before = card_ != nullptr ? card_->free_bytes() : 0;
     EnginePointer engine(nullptr, asr_engine_close);
     if (options_.when == "after") engine = load_engine(bundle_, options_);
-    uint64_t n_left = 0, n_least = 0;
+    uint64_t n_left = 0, n_min = 0;
     if (card_ != nullptr) n_left = card_->leave(static_cast<uint64_t>(*options_.leave_mb * 1e6));
     if (engine == nullptr) engine = load_engine(bundle_, options_);
     for (uint32_t round = 0; round < options_.n_rounds; ++round) recognize_all(engine.get(), true);
-    if (card_ != nullptr) n_least = card_->free_bytes();
+    if (card_ != nullptr) n_min = card_->free_bytes();
     engine.reset();
     const uint64_t n_after = card_ != nullptr ? card_->give_back() : 0;
     if (n_after != n_before)
@@ -113,7 +113,7 @@ class Neighbour {
     printf("%u streams on %s, filled %s: %zu results compared, %u failed or differ", options_.n_streams,
            options_.device.c_str(), options_.when.c_str(), n_compared_, n_wrong_);
     if (card_ != nullptr) {
-      printf("; %.0f MB were left, %.0f MB of them at the end, %.0f MB free without both", n_left / 1e6, n_least / 1e6,
+      printf("; %.0f MB were left, %.0f MB of them at the end, %.0f MB free without both", n_left / 1e6, n_min / 1e6,
              n_after / 1e6);
     }
     printf("\n");
@@ -124,8 +124,8 @@ class Neighbour {
   static unsigned long long mine(uint64_t n) { return n; }
 
   void say(const std::string &what) {
-    constexpr uint32_t kMostShown = 20;
-    if (++n_wrong_ <= kMostShown) fprintf(stderr, "neighbour: %s\n", what.c_str());
+    constexpr uint32_t kMaxShown = 20;
+    if (++n_wrong_ <= kMaxShown) fprintf(stderr, "neighbour: %s\n", what.c_str());
   }
 
   // Recognises all recordings, n_streams at a time, and notes or compares the results.

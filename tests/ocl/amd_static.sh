@@ -4,7 +4,7 @@
 # without scratch memory. Four fifths of the operations in the inner loops of scoring must be fused multiply-adds. Prints a
 # table; docs/acceptance/ocl_amd_static.md is one. Argument: the source folder. Options are those of plugins/ocl_amd/tuning.h.
 set -uo pipefail
-root=$1 least_percent=80 bitcode=/usr/lib/x86_64-linux-gnu/amdgcn/bitcode
+root=$1 min_percent=80 bitcode=/usr/lib/x86_64-linux-gnu/amdgcn/bitcode
 command -v clang-22 >/dev/null || { echo "clang-22 is not installed"; exit 77; }
 command -v llvm-mca-22 >/dev/null || { echo "llvm-22 is not installed"; exit 77; }
 [[ -f $bitcode/opencl.bc ]] || { echo "rocm-device-libs is not installed"; exit 77; }
@@ -52,7 +52,7 @@ report() { # GPU WHAT
       cycles=$(grep -q v_dual "$work/loop" || llvm-mca-22 -mtriple=amdgcn-amd-amdhsa -mcpu="$1" -iterations=10 <"$work/loop" 2>/dev/null |
         awk '/^Block RThroughput/ { print $3 }')
       loop="$fused of $all ($((100 * fused / all)) %) | $(awk -v n="$fused" -v c="${cycles:-0}" 'BEGIN { if (c > 0) printf "%d %%", 100 * n / c; else printf "not modelled" }') |"
-      ((100 * fused >= least_percent * all)) || { echo "$2, $kernel, $1: fused operations are few"; status=1; }
+      ((100 * fused >= min_percent * all)) || { echo "$2, $kernel, $1: fused operations are few"; status=1; }
     fi
     if [[ $kernel == gmm_expanded_mfma ]]; then
       # A product takes 8 passes of the matrix cores on gfx90a, 4 on gfx942; the loop may take at most a fifth more.

@@ -5,7 +5,7 @@
 # one, but by the same maker. Argument: the source folder. Options are those of mfcc_plan.cc and gmm_tensor.cc in
 # plugins/common/ocl.
 set -uo pipefail
-root=$1 most_bytes=49152 most_spilled=64
+root=$1 max_bytes=49152 max_spilled=64
 command -v clang-22 >/dev/null || { echo "clang-22 is not installed"; exit 77; }
 assembler=$(command -v ptxas || command -v /usr/local/cuda/bin/ptxas)
 work=$(mktemp -d) status=0
@@ -25,8 +25,8 @@ check() { # arguments: WHAT FILE INSTRUCTION REGISTERS OPTION...: INSTRUCTION mu
   used=$(grep -o 'Used [0-9]* registers' "$work/log" | awk '{ print $2 }')
   spilled=$(grep -o '[0-9]* bytes spill stores' "$work/log" | awk '{ n += $1 } END { print n + 0 }')
   echo "$what: $used registers, $spilled bytes spilled, ${bytes:-0} bytes of local memory"
-  ((used <= registers && spilled <= most_spilled)) || { echo "$what: too many registers are spilled"; status=1; }
-  ((${bytes:-0} <= most_bytes)) || { echo "$what: too much local memory"; status=1; }
+  ((used <= registers && spilled <= max_spilled)) || { echo "$what: too many registers are spilled"; status=1; }
+  ((${bytes:-0} <= max_bytes)) || { echo "$what: too much local memory"; status=1; }
 }
 
 check "40 bands, 13 cepstra" mfcc_512.cl mma.sync 128 -DNVIDIA=1 -DWORK_FLOATS=2176 -DWINDOW_SAMPLES=400u -DSHIFT_SAMPLES=160u -DN_MEL=40u -DN_CEPS=13u -DDC_REMOVAL=1 \

@@ -30,11 +30,11 @@ namespace {
 using Random = std::mt19937_64;
 
 // The words of small grammars begin with the preceding silence, up to the utterance's beginning.
-constexpr double kRate_hz = 16000, kPauseBetween_s = 1.0, kMostOff_s = 0.1, kLongestSentence_s = 2;
+constexpr double kRate_hz = 16000, kPauseBetween_s = 1.0, kMaxOff_s = 0.1, kMaxSentence_s = 2;
 constexpr auto kSettle = std::chrono::milliseconds(500);
-constexpr int kLongestWait_ms = 60000;
-constexpr double kMostGrowth_mb = 2;
-constexpr uint32_t kMostShown = 20;
+constexpr int kMaxWait_ms = 60000;
+constexpr double kMaxGrowth_mb = 2;
+constexpr uint32_t kMaxShown = 20;
 
 struct Options {
   double hours = 1;
@@ -93,7 +93,7 @@ class Life {
   void finish() {
     check(asr_finish(stream_.get()));
     while (!ended_) {
-      if (asr_wait(stream_.get(), kLongestWait_ms) != ASR_OK) fail(ASR_TIMEOUT, "no END within %d ms", kLongestWait_ms);
+      if (asr_wait(stream_.get(), kMaxWait_ms) != ASR_OK) fail(ASR_TIMEOUT, "no END within %d ms", kMaxWait_ms);
       take_ready();
     }
     while (!expected_.empty()) forget_first();
@@ -170,7 +170,7 @@ class Life {
         check(asr_reset(stream_.get()));
         begin_again();
     }
-    disturbed_until_s_ = fed_s() + kLongestSentence_s;
+    disturbed_until_s_ = fed_s() + kMaxSentence_s;
   }
 
   void take_ready() {
@@ -190,7 +190,7 @@ class Life {
     first.size = last.size = sizeof(asr_word);
     check(asr_event_word(final, 0, 0, &first));
     check(asr_event_word(final, 0, asr_event_n_words(final, 0) - 1, &last));
-    while (!expected_.empty() && expected_.front().start_s < first.start_s - kMostOff_s) forget_first();
+    while (!expected_.empty() && expected_.front().start_s < first.start_s - kMaxOff_s) forget_first();
     if (expected_.empty() || expected_.front().start_s > last.end_s) {
       if (first.start_s > disturbed_until_s_)
         wrong("'%s' was heard at %.2f s, where nothing was said", asr_event_text(final), first.start_s);
@@ -211,7 +211,7 @@ class Life {
   }
 
   void wrong(const char *what, const char *words, double at_s) const {
-    if (++*n_wrong_ > kMostShown) return;
+    if (++*n_wrong_ > kMaxShown) return;
     fprintf(stderr, "endless: %s\n", format(what, words, at_s).c_str());
   }
 };
@@ -248,7 +248,7 @@ class Endless {
              heap_mb_after.back());
       fflush(stdout);
     }
-    if (n_wrong_ == 0 && heap_mb_after.back() > heap_mb_after.front() + kMostGrowth_mb) {
+    if (n_wrong_ == 0 && heap_mb_after.back() > heap_mb_after.front() + kMaxGrowth_mb) {
       fprintf(stderr, "endless: memory grew\n");
       return false;
     }
@@ -295,7 +295,7 @@ class Endless {
     try {
       Life life(engine_.get(), seed, options_.disturb, &n_wrong_);
       const double samples = options_.hours * 3600 * kRate_hz / 4 / static_cast<double>(options_.n_threads);
-      while (static_cast<double>(life.n_samples()) < samples && n_wrong_ < kMostShown) life.turn();
+      while (static_cast<double>(life.n_samples()) < samples && n_wrong_ < kMaxShown) life.turn();
       life.finish();
       n_samples_ += life.n_samples();
       n_heard_ += life.n_heard();

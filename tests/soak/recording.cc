@@ -30,7 +30,7 @@ namespace {
 constexpr size_t kRate_hz = 16000;
 
 struct Options {
-  double hours = 1, most_mb = 1;
+  double hours = 1, max_mb = 1;
   float lattice_beam = 0;
   std::string sound = "silence", device = "cpu", bundle, speech;
   uint32_t n_marks = 12;
@@ -114,8 +114,8 @@ class Recording {
     printf("%-8s %5s: %.2f MB more an hour; after FINAL of %zu words ", options_.sound.c_str(), beam().c_str(), growth,
            n_words_);
     print();
-    if (growth <= options_.most_mb || test::kSanitized) return true;  // a sanitizer keeps freed memory
-    fprintf(stderr, "recording: memory grew by %.2f MB an hour, more than %.2f\n", growth, options_.most_mb);
+    if (growth <= options_.max_mb || test::kSanitized) return true;  // a sanitizer keeps freed memory
+    fprintf(stderr, "recording: memory grew by %.2f MB an hour, more than %.2f\n", growth, options_.max_mb);
     return false;
   }
 
@@ -189,7 +189,7 @@ Options parse(int argc, char **argv) {
     } else if (name == "--marks") {
       options.n_marks = static_cast<uint32_t>(atoi(value));
     } else if (name == "--most-mb") {
-      options.most_mb = atof(value);
+      options.max_mb = atof(value);
     } else {
       fail(ASR_INVALID_ARGUMENT, "no option %s; the top of tests/soak/recording.cc lists them", name.c_str());
     }

@@ -35,10 +35,10 @@ using Clock = std::chrono::steady_clock;
 using Random = std::mt19937_64;
 
 constexpr uint32_t kRate_hz = 16000;
-constexpr int kLongestWait_ms = 60000;
+constexpr int kMaxWait_ms = 60000;
 constexpr auto kSettle = std::chrono::milliseconds(500);
 constexpr uint64_t kQuarters = 4;
-constexpr double kMostGrowth_mb = 1;  // limit of the heap's growth, while no stream is open
+constexpr double kMaxGrowth_mb = 1;  // limit of the heap's growth, while no stream is open
 
 struct Options {
   double hours = 1;
@@ -258,7 +258,7 @@ class Soak {
   static asr_status take_all(asr_stream *stream, Visit visit) {
     asr_status status = ASR_OK;
     for (;;) {
-      if (asr_wait(stream, kLongestWait_ms) != ASR_OK) fail(ASR_TIMEOUT, "no END within %d ms", kLongestWait_ms);
+      if (asr_wait(stream, kMaxWait_ms) != ASR_OK) fail(ASR_TIMEOUT, "no END within %d ms", kMaxWait_ms);
       asr_event *taken = nullptr;
       check(asr_result(stream, &taken));
       const std::unique_ptr<asr_event, Close> event(taken);
@@ -296,7 +296,7 @@ class Soak {
     fprintf(stderr, "soak: without streams the heap holds");
     for (const double mb : at_rest_mb_) fprintf(stderr, " %.2f", mb);
     fprintf(stderr, " MB, after each quarter\n");
-    if (at_rest_mb_.back() <= at_rest_mb_.front() + kMostGrowth_mb) return true;
+    if (at_rest_mb_.back() <= at_rest_mb_.front() + kMaxGrowth_mb) return true;
     fprintf(stderr, "soak: memory grew\n");
     return false;
   }

@@ -57,7 +57,7 @@ bool near(double a, double b, double relative) {
 std::string missing_alternative(const Found &from, const Found &in, const char *where) {
   double reach = kInnerShare * std::min(from.lattice_beam, in.lattice_beam);
   for (const Found *list : {&from, &in}) {
-    if (list->alternatives.size() < list->most_alternatives || list->alternatives.empty()) continue;
+    if (list->alternatives.size() < list->max_alternatives || list->alternatives.empty()) continue;
     reach = std::min(reach, list->alternatives.back().above_best - kAlternativeTolerance);
   }
   for (const Found::Alternative &alternative : from.alternatives) {
@@ -77,11 +77,11 @@ std::string missing_alternative(const Found &from, const Found &in, const char *
 
 }  // namespace
 
-Found found_in(const asr_event *event, uint32_t most_alternatives) {
+Found found_in(const asr_event *event, uint32_t max_alternatives) {
   Found found;
   Digest digest;
   found.flags = asr_event_flags(event) & ~static_cast<uint32_t>(ASR_FLAG_FELL_BACK);
-  found.most_alternatives = most_alternatives;
+  found.max_alternatives = max_alternatives;
   digest.add(&found.flags, 1);
   for (size_t i = 0; i < asr_event_n_words(event, 0); ++i) {
     asr_word word;

@@ -21,12 +21,12 @@ struct Found {
   };
   std::vector<Alternative> alternatives;  // only with a lattice
   double lattice_beam = 0;                // beam of the lattice
-  uint32_t most_alternatives = 0;         // requested number
+  uint32_t max_alternatives = 0;          // requested number
   uint64_t digest = 0;                    // checksum of everything in the event, including the lattice, bit for bit
 };
 
 // Extracts the result of a FINAL event.
-Found found_in(const asr_event *event, uint32_t most_alternatives);
+Found found_in(const asr_event *event, uint32_t max_alternatives);
 
 // Returns a sentence, or "" if the difference can come from scores whose last bits differ. Such results have equal words and
 // times, costs within 1e-4, and the same alternatives except near the edge of the lattice.

@@ -8,8 +8,8 @@
 namespace asr::stress {
 namespace {
 
-constexpr uint32_t kMostAlternatives = 30;
-constexpr auto kLongestSilence = std::chrono::minutes(2);
+constexpr uint32_t kMaxAlternatives = 30;
+constexpr auto kMaxSilence = std::chrono::minutes(2);
 
 void check(asr_status status) {
   if (status != ASR_OK) fail(status, "%s", asr_last_error());
@@ -34,7 +34,7 @@ asr_stream_config stream_config(const Recording &recording, const Search &search
   config.lattice_beam = search.lattice_beam;
   config.acoustic_scale = search.acoustic_scale;
   config.max_active = search.max_active;
-  config.n_best = search.lattice_beam > 0 ? kMostAlternatives : 1;
+  config.n_best = search.lattice_beam > 0 ? kMaxAlternatives : 1;
   return config;
 }
 
@@ -49,7 +49,7 @@ Found recognize(asr_engine *engine, const Recording &recording, const Search &se
 Session::Session(asr_engine *engine, const Recording &recording, const Search &search, Fate fate, Random *random)
     : recording_(recording), fate_(fate), random_(*random), stop_(recording.n) {
   asr_stream_config config = stream_config(recording, search);
-  most_alternatives_ = config.n_best;
+  max_alternatives_ = config.n_best;
   config.partial_interval_ms = below(random_, 3) == 0 ? 100 + static_cast<uint32_t>(below(random_, 400)) : 0;
   partial_interval_ms_ = config.partial_interval_ms;
   polled_ = below(random_, 3) != 0;
@@ -108,7 +108,7 @@ bool Session::read() {
   if (!waiting_since_) waiting_since_ = now;
   const asr_status status = asr_wait(stream_, static_cast<int32_t>(below(random_, 20)));
   if (status == ASR_TIMEOUT) {
-    if (now - *waiting_since_ > kLongestSilence) fail(ASR_TIMEOUT, "nothing came for two minutes");
+    if (now - *waiting_since_ > kMaxSilence) fail(ASR_TIMEOUT, "nothing came for two minutes");
     return true;
   }
   check(status);
@@ -136,7 +136,7 @@ void Session::take(const asr_event *event) {
   if (kind == ASR_EVENT_END) ended_ = true;
   if (kind == ASR_EVENT_PARTIAL) ++n_partials_;
   try {
-    if (kind == ASR_EVENT_FINAL) found_ = found_in(event, most_alternatives_);
+    if (kind == ASR_EVENT_FINAL) found_ = found_in(event, max_alternatives_);
     if (kind == ASR_EVENT_ERROR) error_ = asr_event_text(event);
   } catch (const std::exception &failure) {
     error_ = failure.what();  // must not enter the library, whose thread this may be

@@ -65,7 +65,7 @@ class Session {
   const Fate fate_;
   Random &random_;
   asr_stream *stream_ = nullptr;
-  uint32_t most_alternatives_ = 1, partial_interval_ms_ = 0, n_partials_ = 0;
+  uint32_t max_alternatives_ = 1, partial_interval_ms_ = 0, n_partials_ = 0;
   size_t at_ = 0, stop_ = 0;  // rows or samples fed, and the number at which its fate comes
   bool polled_ = true, finishes_ = true, finished_ = false, cancelled_ = false;
   std::optional<std::chrono::steady_clock::time_point> waiting_since_;

@@ -25,7 +25,7 @@ namespace asr::stress {
 namespace {
 
 constexpr size_t kOpenAtATime = 6, kLeftAtATime = 4;  // streams per thread
-constexpr uint32_t kMostFailuresShown = 20;
+constexpr uint32_t kMaxFailuresShown = 20;
 
 struct Options {
   std::string model, features, device = "cpu", fallback;
@@ -79,7 +79,7 @@ struct Tally {
   std::atomic<uint64_t> n_opened{0}, n_compared{0}, n_with_lattice{0}, n_cancelled{0}, n_closed{0}, n_left{0}, n_failures{0};
 
   void fail(const std::string &what) {
-    if (++n_failures <= kMostFailuresShown) fprintf(stderr, "stress: %s\n", what.c_str());
+    if (++n_failures <= kMaxFailuresShown) fprintf(stderr, "stress: %s\n", what.c_str());
   }
 };
 

@@ -70,10 +70,10 @@ class Checker {
     for (uint32_t i = 0; i < graph_.n_costs; ++i) {
       if (!is_finite(graph_.costs[i])) bad("costs", i, "is not finite");
     }
-    const uint32_t least_id = graph_.n_transition_ids > 0 ? 1 : 0;
+    const uint32_t min_id = graph_.n_transition_ids > 0 ? 1 : 0;
     for (uint32_t i = 0; i < graph_.n_classes; ++i) {
       const StateClass &own = graph_.classes[i];
-      if (own.entry_id < least_id || own.entry_id > graph_.n_transition_ids) bad("classes", i, "entry_id is out of range");
+      if (own.entry_id < min_id || own.entry_id > graph_.n_transition_ids) bad("classes", i, "entry_id is out of range");
       if (own.loop_id > graph_.n_transition_ids) bad("classes", i, "loop_id is out of range");
       if (own.pdf != (own.loop_id != 0 ? graph_.pdf_of[own.loop_id] : 0)) bad("classes", i, "pdf is not that of loop_id");
       if (!is_finite(own.cost)) bad("classes", i, "cost is not finite");

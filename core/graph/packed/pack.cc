@@ -71,7 +71,7 @@ struct SameClass {
 };
 
 // A table of 256 KB stays in the cache. Storing rare costs beside their arcs adds one byte in a hundred.
-constexpr size_t kMostTableCosts = 65536;
+constexpr size_t kMaxTableCosts = 65536;
 constexpr uint32_t kNoArc = 0xffffffffu;
 
 class Packer {
@@ -142,7 +142,7 @@ class Packer {
     std::sort(frequent.begin(), frequent.end(),
               [](const auto &a, const auto &b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
     const uint32_t own = codes_.own_cost_code();
-    frequent.resize(std::min<size_t>({frequent.size(), kMostTableCosts, own}));
+    frequent.resize(std::min<size_t>({frequent.size(), kMaxTableCosts, own}));
     code_of_.for_each([&](uint32_t, uint32_t &code) { code = own; });
     for (const auto &[n, bits] : frequent) {
       code_of_[bits] = static_cast<uint32_t>(arrays_.costs.size());
@@ -169,7 +169,7 @@ class Packer {
     places_.resize(view_.n_states);
     uint64_t at = 0;
     for (uint32_t s = 0; s < view_.n_states; ++s) {
-      if (at > kMostGraphUnits) fail_large();
+      if (at > kMaxGraphUnits) fail_large();
       places_[s] = static_cast<uint32_t>(at);
       const uint32_t loop = implied_loop(s);
       const uint32_t n_emitting = view_.emitting_begin[s + size_t{1}] - view_.emitting_begin[s] - (loop != kNoArc ? 1 : 0);
@@ -181,7 +181,7 @@ class Packer {
         at += 2 + uint64_t{arc.word != 0} + uint64_t{code_of_[bits_of(arc.graph_cost)] == codes_.own_cost_code()};
       });
     }
-    if (at > kMostGraphUnits) fail_large();
+    if (at > kMaxGraphUnits) fail_large();
     arrays_.records.reserve(at);
     arrays_.first_records.assign(asr_packed_graph::n_blocks(at), asr_packed_graph::kNoRecord);
   }

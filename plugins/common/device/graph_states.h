@@ -25,7 +25,7 @@ class GraphStates {
     grows_ = false;
     const size_t n = states_.count();
     n_packed_ += n;
-    if (2 * n >= n_states_ || n_packed_ > kMostPacked * n_states_) has_part_ = false;
+    if (2 * n >= n_states_ || n_packed_ > kMaxPacked * n_states_) has_part_ = false;
     return has_part_ ? std::make_shared<const StateSet>(states_) : nullptr;
   }
 
@@ -35,7 +35,7 @@ class GraphStates {
   void give_up() { has_part_ = false; }
 
  private:
-  static constexpr size_t kMostPacked = 2;
+  static constexpr size_t kMaxPacked = 2;
 
   const size_t n_states_;
   StateSet states_;

@@ -18,8 +18,8 @@ namespace asr {
 
 class MemoryAccount {
  public:
-  // most_bytes: allocations that would exceed it fail as if the device were full (asr_backend_options); 0: none do.
-  explicit MemoryAccount(uint64_t most_bytes = 0) : most_bytes_(most_bytes > 0 ? most_bytes : UINT64_MAX) {}
+  // max_bytes: allocations that would exceed it fail as if the device were full (asr_backend_options); 0: none do.
+  explicit MemoryAccount(uint64_t max_bytes = 0) : max_bytes_(max_bytes > 0 ? max_bytes : UINT64_MAX) {}
   ~MemoryAccount() { assert(n_bytes_ == 0 && n_pinned_bytes_ == 0); }
   MemoryAccount(const MemoryAccount &) = delete;
   MemoryAccount &operator=(const MemoryAccount &) = delete;
@@ -51,7 +51,7 @@ class MemoryAccount {
   void forget_pinned(uint64_t n_bytes) noexcept { n_pinned_bytes_ -= n_bytes; }
 
   uint64_t n_bytes() const { return n_bytes_; }
-  uint64_t n_left() const { return most_bytes_ - std::min<uint64_t>(most_bytes_, n_bytes_); }
+  uint64_t n_left() const { return max_bytes_ - std::min<uint64_t>(max_bytes_, n_bytes_); }
 
   // While a Modest lives, allocations of this thread's slot fail without making room: their caller can do without.
   class Modest {
@@ -73,7 +73,7 @@ class MemoryAccount {
          static_cast<unsigned long long>(n_bytes), static_cast<unsigned long long>(n_left()));
   }
 
-  const uint64_t most_bytes_;
+  const uint64_t max_bytes_;
   std::atomic<uint64_t> n_bytes_{0}, n_pinned_bytes_{0};
   std::function<bool()> make_room_;
   uint32_t n_modest_ = 0;

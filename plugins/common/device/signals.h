@@ -131,9 +131,9 @@ class DeviceSignals {
 
  private:
   template <typename T, typename... Context>
-  void reserve_slots(size_t n_slots, size_t n_least, size_t n_of_slot, Array<T> *array, const Context &...context) {
+  void reserve_slots(size_t n_slots, size_t n_min, size_t n_of_slot, Array<T> *array, const Context &...context) {
     if (n_slots * n_of_slot <= array->size()) return;
-    Array<T> grown(context..., std::max<size_t>(2 * n_slots, n_least) * n_of_slot);
+    Array<T> grown(context..., std::max<size_t>(2 * n_slots, n_min) * n_of_slot);
     if (array->size() > 0) device_.compute().copy(*array, &grown, array->size());
     *array = std::move(grown);
   }

@@ -151,8 +151,8 @@ class DeviceSlots {
 
   // Returns the extension of a name, or NULL; `bench` is the caller's, and `memory` is among its slots.
   static const void *extension(const char *name, const asr_backend_bench_api *bench) {
-    static constexpr asr_backend_signals_api kSignals = {sizeof kSignals, prepare,        signal_begin,     signal_end, step,
-                                                         set_transform,   step_with_rows, kMostWholeFrames, 0};
+    static constexpr asr_backend_signals_api kSignals = {sizeof kSignals, prepare,        signal_begin,    signal_end, step,
+                                                         set_transform,   step_with_rows, kMaxWholeFrames, 0};
     static constexpr asr_backend_fusion_api kFusion = {sizeof kFusion, fuse};
     static constexpr asr_backend_statistics_api kStatistics = {sizeof kStatistics, prepare_statistics, load_rows, free_rows,
                                                                sums_begin,         sums_end,           add,       read};

@@ -75,7 +75,7 @@ class DeviceStatistics {
   void add(Sums *sums, const Rows &rows, const asr_row_share *shares, const uint64_t *share_begin) {
     check_shares(sums->plan, shares, share_begin, rows.n_rows, rows.n_dims);
     const auto converted = [](const asr_row_share &s) { return SumsShare{s.row, s.weight_row, s.share}; };
-    for (const SumsBatch &batch : cut_shares(sums->plan, share_begin, kMostOfLaunch)) {
+    for (const SumsBatch &batch : cut_shares(sums->plan, share_begin, kMaxOfLaunch)) {
       copied_.wait();
       jobs_.upload(batch.jobs, device_.compute());
       share_tiles_.upload(batch.share_tiles, device_.compute());
@@ -128,7 +128,7 @@ class DeviceStatistics {
   // 2^25 posteriors are 256 MiB. 2^35 operations take 0.3 s of a small GPU for graphics, which does 1e11 a second in
   // double. Longer launches would keep other work waiting, and some drivers end them after seconds. An H100 takes 2 ms,
   // far more than a launch costs. Diagonal models of 39 features have 430 operations a posterior: memory is their limit.
-  static constexpr SumsLimits kMostOfLaunch = {uint64_t{1} << 25, uint64_t{1} << 35};
+  static constexpr SumsLimits kMaxOfLaunch = {uint64_t{1} << 25, uint64_t{1} << 35};
 
   // Pinned memory may be freed afterwards.
   void finish() noexcept {

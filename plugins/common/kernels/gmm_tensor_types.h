@@ -10,7 +10,7 @@ namespace asr {
 
 enum TileSizes {
   kTileGaussians = 8,   // Gaussians of one state, padded, or two of each of four states
-  kMostFourTiles = 8,   // tiles of four states that lie by fours; it may be half as many
+  kMaxFourTiles = 8,    // tiles of four states that lie by fours; it may be half as many
   kBlockTiles = 8,      // tiles of the expanded kernel's blocks
   kRowStepWords = 256,  // words of 16 rows and 16 values of k, expanded and split
   kDiagonalModels = 12  // most of a launch of OpenCL's diagonal kernels, which list their arrays

@@ -9,8 +9,8 @@
 namespace asr {
 #endif
 
-#define PLP_MOST_ORDER 64  // kMostLpcOrder of core/base/limits.h
-FIXED uint32_t kMostPlpOrder = PLP_MOST_ORDER;
+#define PLP_MOST_ORDER 64  // kMaxLpcOrder of core/base/limits.h
+FIXED uint32_t kMaxPlpOrder = PLP_MOST_ORDER;
 
 // A row of levels is the log energies of n_mel bands and, if energy_row >= 0, the log energy of the frame.
 typedef struct PlpNumbers {

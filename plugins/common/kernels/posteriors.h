@@ -14,7 +14,7 @@
 namespace asr {
 #endif
 
-FIXED double kLeastPosterior = 1e-10;  // smaller shares change no sum
+FIXED double kMinPosterior = 1e-10;  // smaller shares change no sum
 FIXED double kPosteriorLn2High = 6.93147180369123816490e-01, kPosteriorLn2Low = 1.90821492927058770002e-10;
 
 #ifdef __OPENCL_C_VERSION__
@@ -91,7 +91,7 @@ DEVICE double posterior_of(double exponential, double sum) { return sum > 0.0 ? 
 // Returns a Gaussian's share in a row times the row's share.
 DEVICE double posterior_in_sum(double posterior, double row_share) {
   const double share = posterior * row_share;
-  return share < kLeastPosterior ? 0.0 : share;
+  return share < kMinPosterior ? 0.0 : share;
 }
 
 // Returns the log-likelihood that a row adds to a sum.

@@ -28,7 +28,7 @@ FOR_TYPE(Walk) DEVICE GLOBAL float *stored_extras(const Walk *w, uint32_t t) {
 }
 
 // Returns the most tokens that a frame of the lattice has; `most` is in shared memory.
-DEVICE uint32_t block_most_tokens(LOCAL const ChannelLattice *lattice, GLOBAL const SearchFrame *frames, LOCAL uint32_t *most) {
+DEVICE uint32_t block_max_tokens(LOCAL const ChannelLattice *lattice, GLOBAL const SearchFrame *frames, LOCAL uint32_t *most) {
   if (thread_number() == 0) *most = 0;
   block_sync();
   for (uint32_t t = thread_number(); t < lattice->n_frames; t += block_size()) atomic_max(most, frames[t].n_tokens);

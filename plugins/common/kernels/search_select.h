@@ -60,8 +60,8 @@ DEVICE bool has_prefix(KeyPrefix known, uint32_t bin, SearchKey key) {
 
 // Returns the least cost of the first arcs of a best token: a first bound for all emitting arcs. Four are enough to
 // keep most candidates beyond the beam out of the table.
-DEVICE float least_cost_of_first_arcs(const SearchBeam *beam, GLOBAL const SearchArc *arcs, uint32_t first, uint32_t n_arcs,
-                                      GLOBAL const float *row) {
+DEVICE float min_cost_of_first_arcs(const SearchBeam *beam, GLOBAL const SearchArc *arcs, uint32_t first, uint32_t n_arcs,
+                                    GLOBAL const float *row) {
   float least = INFINITY;
 #pragma unroll
   for (uint32_t a = 0; a < 4; ++a) {
@@ -76,7 +76,7 @@ DEVICE float least_cost_of_first_arcs(const SearchBeam *beam, GLOBAL const Searc
 FOR_TYPE(State)
 DEVICE void lower_best(LOCAL State *search, GLOBAL const SearchArc *arcs, const OwnToken *token, GLOBAL const float *row) {
   const SearchBeam beam = search->job.beam;
-  const float least = least_cost_of_first_arcs(&beam, arcs, token->first_arc, token->n_arcs, row);
+  const float least = min_cost_of_first_arcs(&beam, arcs, token->first_arc, token->n_arcs, row);
   if (least <= FLT_MAX) atomic_min(&search->best, ordered(least));
 }
 

@@ -220,7 +220,7 @@ typedef struct FrameCounts {
 
 // Shared memory of the threads on their way back through a lattice (search_prune.h).
 typedef struct WalkState {
-  uint32_t most_tokens;   // largest number of tokens in a frame
+  uint32_t max_tokens;    // largest number of tokens in a frame
   SearchFrame frames[4];  // frame t at t % 4
   uint32_t n_left[2][3];  // frame t at t % 2: remaining tokens, emitting links, and epsilon links
 } WalkState;

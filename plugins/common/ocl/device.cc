@@ -12,7 +12,7 @@ namespace asr::ocl {
 namespace {
 
 constexpr int32_t kOwnScore = 150, kForeignScore = 1;  // CUDA has 200 on the same GPU; the CPU back end has 10
-constexpr size_t kLeastLocalBytes = 32768, kLeastGroupSize = 256;
+constexpr size_t kMinLocalBytes = 32768, kMinGroupSize = 256;
 constexpr cl_device_info kNvidiaCapability = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
 constexpr cl_device_info kAmdFreeMemory = 0x4039;     // CL_DEVICE_GLOBAL_FREE_MEMORY_AMD: kilobytes, of all and in one piece
 constexpr cl_int kNoPlatform = -1001;                 // CL_PLATFORM_NOT_FOUND_KHR of cl_khr_icd
@@ -82,8 +82,8 @@ std::string what_is_missing(const DeviceFacts &facts) {
   };
   need(facts.has_compiler, "a compiler");
   need(facts.is_little_endian, "little-endian numbers");
-  need(facts.local_bytes >= kLeastLocalBytes, "32 KiB of local memory");
-  need(facts.group_size >= kLeastGroupSize, "work-groups of 256");
+  need(facts.local_bytes >= kMinLocalBytes, "32 KiB of local memory");
+  need(facts.group_size >= kMinGroupSize, "work-groups of 256");
   return missing;
 }
 
@@ -168,7 +168,7 @@ Device::Device(const Variant &variant, uint32_t index, const asr_backend_options
       max_lanes_(std::max(1u, options.max_lanes)),
       window_frames_(std::max(1u, options.window_frames)),
       max_rows_(max_lanes_ * window_frames_),
-      small_rooms_(options.small_rooms),
+      initial_capacity_shift_(options.initial_capacity_shift),
       halves_models_(options.model_bits == 16),
       pool_(options.n_threads),
       context_(facts_.id, options.most_memory_bytes),

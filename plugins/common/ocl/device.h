@@ -54,7 +54,7 @@ class Device {
   uint32_t window_frames() const { return window_frames_; }
   uint32_t max_lanes() const { return max_lanes_; }
   uint32_t max_rows() const { return max_rows_; }
-  uint32_t small_rooms() const { return small_rooms_; }  // as asr_backend_options says
+  uint32_t initial_capacity_shift() const { return initial_capacity_shift_; }  // as asr_backend_options says
   bool halves_models() const { return halves_models_; }  // 16 bits for a parameter of a Gaussian are enough
 
   // Returns a program, which is built once. `options` are for the OpenCL compiler ("-D NAME=1").
@@ -69,7 +69,7 @@ class Device {
   const Variant &variant_;
   const asr_host_api *const host_;
   const DeviceFacts facts_;
-  const uint32_t max_lanes_, window_frames_, max_rows_, small_rooms_;
+  const uint32_t max_lanes_, window_frames_, max_rows_, initial_capacity_shift_;
   const bool halves_models_;
   ThreadPool pool_;
   Context context_;

@@ -35,12 +35,12 @@ Fusion::Fusion(Device &device)
 
 void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes) {
   const uint32_t n_states = to->n_states();
-  if (call.has_few_jobs(n_states) && call.most_terms() <= kFuseFewTerms) {
+  if (call.has_few_jobs(n_states) && call.max_terms() <= kFuseFewTerms) {
     to->rewrite(buffer, loglikes, [&] { fuse_jobs(call, *to, buffer); });
     return;
   }
   Models models;
-  const Kernel &kernel = call.most_terms() <= kFuseFewTerms ? few_ : many_;
+  const Kernel &kernel = call.max_terms() <= kFuseFewTerms ? few_ : many_;
   models.fill(&to->scores(buffer));  // the kernel ignores models beyond the call's
   for (size_t m = 0; m < call.models.size(); ++m) models[m] = &call.models[m]->scores(buffer);
   fuser_.fuse(call, to, buffer, loglikes, [&](const auto &rows, const auto &jobs, const auto &terms) {

@@ -127,20 +127,20 @@ void Gmm::load_stream(const asr_acoustic_view &view, uint32_t j, const Gmm *whol
 void Gmm::make_shapes(const asr_acoustic_view &view) {
   const auto needs_fp32 = [](const Stream &stream) { return stream.blocks.size() > 0 || stream.n_shared_fours > 0; };
   if (std::none_of(streams_.begin(), streams_.end(), needs_fp32)) return;
-  uint32_t most_dims = 0;
-  for (uint32_t j = 0; j < view.n_streams; ++j) most_dims = std::max(most_dims, view.streams[j].n_dims);
+  uint32_t max_dims = 0;
+  for (uint32_t j = 0; j < view.n_streams; ++j) max_dims = std::max(max_dims, view.streams[j].n_dims);
   for (const uint32_t tile_rows : tuning_.tile_rows) {
-    const size_t local_bytes = size_t{local_dims(most_dims)} * tile_rows * sizeof(float);
+    const size_t local_bytes = size_t{local_dims(max_dims)} * tile_rows * sizeof(float);
     if (tuning_.rows_in_local && local_bytes > device_.facts().local_bytes) break;
     for (const bool halved : {false, true}) {
       const auto uses = [&](const Stream &stream) { return stream.halved == halved; };
       if (std::none_of(streams_.begin(), streams_.end(), uses)) continue;
-      shapes_.emplace_back(device_, tuning_, tile_rows, most_dims, view.covariance == ASR_COVARIANCE_FULL, halved);
+      shapes_.emplace_back(device_, tuning_, tile_rows, max_dims, view.covariance == ASR_COVARIANCE_FULL, halved);
     }
   }
   if (shapes_.empty()) {
     fail(ASR_UNSUPPORTED, "acoustic model: %u features in a stream are too many for this device's local memory; use the CPU",
-         most_dims);
+         max_dims);
   }
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
-constexpr uint32_t kLeastCapability = 8;
+constexpr uint32_t kMinCapability = 8;
 constexpr uint32_t kDiagonalWarps = 16, kExpandedWarps = 8;  // warps of a compute unit at once
 constexpr uint32_t kExpandWarps = 8, kExpandGroup = 256;     // shape of kernels/gmm_expand.cl, warps of 32
 
@@ -93,7 +93,7 @@ bool mfma_is_as_expected(Device &device, const TensorTarget &target) {
 std::optional<TensorTarget> tensor_target(Device &device, asr_covariance covariance) {
   const MatrixCores cores = device.variant().matrix_cores;
   try {
-    if (cores == MatrixCores::kNvidia && device.facts().nvidia_capability >= kLeastCapability) {
+    if (cores == MatrixCores::kNvidia && device.facts().nvidia_capability >= kMinCapability) {
       const TensorTarget target = {TensorKind::kMma, kTensorWarps};
       diagonal_kernel(device, target, {1, diagonal_steps(1), false});
       return target;

@@ -86,7 +86,7 @@ void Mfcc::launch(const MfccBatch &batch) {
     plan_.kernel.set(options_array_, pairs_, twiddles_, real_twiddles_, bands_, weights_, dct_, groups, segments, outputs,
                      samples_, values);
   }
-  device_.launch(plan_.kernel, {std::min(n_groups, plan_.most_groups)}, {plan_.group_size});
+  device_.launch(plan_.kernel, {std::min(n_groups, plan_.max_groups)}, {plan_.group_size});
   if (plp_ != nullptr) launch_plp(batch, outputs);
 }
 

@@ -11,7 +11,7 @@
 namespace asr::ocl {
 namespace {
 
-constexpr uint32_t kPointsAnItem = 16, kMostFrames = 64;
+constexpr uint32_t kPointsAnItem = 16, kMaxFrames = 64;
 
 // Sizes of kernels/mfcc_512.cl.
 constexpr uint32_t kRegisterPoints = 256, kRegisterFrames = 32, kRegisterGroupSize = 128, kGroupsAtOnce = 4;
@@ -36,7 +36,7 @@ bool suits_registers(const Device &device, const MfccOptions &o, uint32_t n_poin
 
 // Local memory of kernels/mfcc.cl holds samples and a sum an item, then transforms, then spectra, log bands and cepstra.
 MfccRoom room_in_memory(const Device &device, const MfccOptions &options, uint32_t n_points) {
-  const uint32_t n_frames = std::clamp(device.variant().mfcc_points / n_points, 1u, kMostFrames);
+  const uint32_t n_frames = std::clamp(device.variant().mfcc_points / n_points, 1u, kMaxFrames);
   const size_t rows = size_t{2} * n_points * n_frames, n_items = size_t{n_points} * n_frames / kPointsAnItem;
   const size_t spectra = size_t{n_points + 4 + options.n_mel_padded + options.n_ceps} * n_frames;
   const size_t n_floats = (std::max({rows, spectra, MfccBatch::local_floats(options, 1) + n_items}) + 1) / 2 * 2;
@@ -81,7 +81,7 @@ MfccPlan::MfccPlan(Device &device, const MfccOptions &options, uint32_t n_points
       room(in_registers ? MfccRoom{kRegisterFrames, std::numeric_limits<size_t>::max()}
                         : room_in_memory(device, options, n_points)),
       group_size(in_registers ? kRegisterGroupSize : n_points * room.n_frames / kPointsAnItem),
-      most_groups(in_registers ? kGroupsAtOnce * device.facts().n_compute_units : std::numeric_limits<uint32_t>::max()),
+      max_groups(in_registers ? kGroupsAtOnce * device.facts().n_compute_units : std::numeric_limits<uint32_t>::max()),
       kernel(in_registers ? kernel_in_registers(device, options) : kernel_in_memory(device, options, n_points, room)) {}
 
 }  // namespace asr::ocl

@@ -13,7 +13,7 @@ struct MfccPlan {
   bool in_registers;  // kernels/mfcc_512.cl; else kernels/mfcc.cl
   MfccRoom room{};
   uint32_t group_size;
-  uint32_t most_groups;  // work-groups of a launch; they take all groups of frames
+  uint32_t max_groups;  // work-groups of a launch; they take all groups of frames
   Kernel kernel;
 };
 

@@ -24,7 +24,7 @@ SearchLanes::SearchLanes(Device &device, const SearchTuning &tuning)
       queue_(device.context()),
       program_(device, tuning),
       pool_(device.context(), queue_),
-      capacities_(device.small_rooms(), tuning.local_slots(), device.max_lanes(), device.free_bytes()),
+      capacities_(device.initial_capacity_shift(), tuning.local_slots(), device.max_lanes(), device.free_bytes()),
       scratch_(device.context()),
       rows_(device.context()),
       device_jobs_(device.context()),
@@ -129,7 +129,7 @@ std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_s
     graph.begun().note(options);
   }
   searches_.insert(search.get());
-  most_channels_ = std::max(most_channels_, static_cast<uint32_t>(searches_.size()));
+  max_channels_ = std::max(max_channels_, static_cast<uint32_t>(searches_.size()));
   return search;
 }
 
@@ -278,7 +278,7 @@ void SearchLanes::add_memory(asr_backend_memory *memory) const {
   memory->lane_bytes = scratch_.size() * sizeof(uint32_t[4]);
   memory->n_lanes = n_scratch_;
   memory->channel_bytes = pool_.memory().size() * sizeof(uint32_t);
-  memory->n_channels = most_channels_;
+  memory->n_channels = max_channels_;
 }
 
 }  // namespace asr::ocl

@@ -28,7 +28,7 @@ struct SearchLane {
 
 class SearchLanes final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
  public:
-  explicit SearchLanes(Device &device) : SearchLanes(device, search_tuning(device.facts(), device.small_rooms())) {}
+  explicit SearchLanes(Device &device) : SearchLanes(device, search_tuning(device.facts(), device.initial_capacity_shift())) {}
   SearchLanes(Device &device, const SearchTuning &tuning);
   ~SearchLanes() override;
 
@@ -109,7 +109,7 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
   PinnedArray<PathStep> steps_;
   PinnedArray<SearchEnd> ends_;
   std::set<Search *> searches_;  // begun and not ended
-  uint32_t most_channels_ = 0;   // their largest number
+  uint32_t max_channels_ = 0;    // their largest number
 };
 
 }  // namespace asr::ocl

@@ -14,9 +14,9 @@ namespace {
 // Sub-groups have half as many work-items, so that AMD has enough registers for the kernel. On a CPU a work-group is
 // one work-item and the kernel has no barriers: compilers such as PoCL's copy code for every path between barriers.
 constexpr uint32_t kGpuGroupSize = 1024, kSubgroupsGroupSize = 512, kHostGroupSize = 1;
-constexpr size_t kLaneBytes = 1024, kMostSlots = 8191;  // less than half of the usual max_slots
-constexpr uint32_t kLeastSlots = 1537;                  // enough for bins and few keys of the selection, and for closing gaps
-static_assert(2 * kLeastSlots >= kBins + 2 * kFewKeys && 2 * kLeastSlots >= 3 * kGpuGroupSize);
+constexpr size_t kLaneBytes = 1024, kMaxSlots = 8191;  // less than half of the usual max_slots
+constexpr uint32_t kMinSlots = 1537;                   // enough for bins and few keys of the selection, and for closing gaps
+static_assert(2 * kMinSlots >= kBins + 2 * kFewKeys && 2 * kMinSlots >= 3 * kGpuGroupSize);
 constexpr uint32_t kReduxCapability = 8;
 
 std::string options_of(const SearchTuning &tuning) {
@@ -30,17 +30,17 @@ std::string options_of(const SearchTuning &tuning) {
 }  // namespace
 
 uint32_t SearchTuning::local_slots() const {
-  const size_t least_warp = warps == WarpKind::kNvidia ? 32 : warps == WarpKind::kSubgroups ? 8 : 1;
-  const size_t n_bytes = local_bytes - kLaneBytes - group_size / least_warp * sizeof(uint32_t);
-  const auto n_slots = static_cast<uint32_t>(std::min(n_bytes / (2 * sizeof(uint32_t)), kMostSlots) - 1) | 1;
-  return initial_capacity(n_slots, small_rooms, kLeastSlots) | 1;
+  const size_t min_warp = warps == WarpKind::kNvidia ? 32 : warps == WarpKind::kSubgroups ? 8 : 1;
+  const size_t n_bytes = local_bytes - kLaneBytes - group_size / min_warp * sizeof(uint32_t);
+  const auto n_slots = static_cast<uint32_t>(std::min(n_bytes / (2 * sizeof(uint32_t)), kMaxSlots) - 1) | 1;
+  return initial_capacity(n_slots, initial_capacity_shift, kMinSlots) | 1;
 }
 
-SearchTuning search_tuning(const DeviceFacts &facts, uint32_t small_rooms) {
+SearchTuning search_tuning(const DeviceFacts &facts, uint32_t initial_capacity_shift) {
   const uint32_t capability = facts.nvidia_capability;
-  SearchTuning tuning{WarpKind::kOne, capability >= kReduxCapability, facts.has_int64_atomics,
-                      kHostGroupSize, facts.n_compute_units,          facts.local_bytes,
-                      small_rooms};
+  SearchTuning tuning{WarpKind::kOne,        capability >= kReduxCapability, facts.has_int64_atomics,
+                      kHostGroupSize,        facts.n_compute_units,          facts.local_bytes,
+                      initial_capacity_shift};
   if (!facts.is_gpu) return tuning;
   tuning.group_size = kGpuGroupSize;
   if (capability > 0) {

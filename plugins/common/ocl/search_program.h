@@ -18,10 +18,10 @@ struct SearchTuning {
   uint32_t n_groups;             // most groups of a launch, each with scratch memory of its own
   uint32_t local_slots() const;  // capacity of the table in local memory, an odd number
   size_t local_bytes;            // local memory of a work-group
-  uint32_t small_rooms;          // as asr_backend_options says, for the table in local memory
+  uint32_t initial_capacity_shift;  // as asr_backend_options says, for the table in local memory
 };
 
-SearchTuning search_tuning(const DeviceFacts &facts, uint32_t small_rooms);
+SearchTuning search_tuning(const DeviceFacts &facts, uint32_t initial_capacity_shift);
 
 struct SearchProgram {
   SearchProgram(Device &device, const SearchTuning &tuning);

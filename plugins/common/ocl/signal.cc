@@ -42,7 +42,7 @@ void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgre
   std::vector<asr_extract_job> extracts;
   std::vector<float> new_transforms;
   bool has_transforms = false;
-  uint32_t n_frames = 0, most_rows = 0;
+  uint32_t n_frames = 0, max_rows = 0;
   for (size_t i = 0; i < progress.size(); ++i) {
     if (progress[i] == nullptr) continue;
     taken.push_back(progress[i]->take(jobs[i]));
@@ -55,7 +55,7 @@ void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgre
       new_transforms.insert(new_transforms.end(), transform.begin(), transform.end());
     }
     n_frames += jobs[i].n_frames;
-    most_rows = std::max(most_rows, jobs[i].n_rows);
+    max_rows = std::max(max_rows, jobs[i].n_rows);
     if (jobs[i].n_frames == 0) continue;
     extracts.push_back({jobs[i].samples, job.first_frame, jobs[i].n_frames, progress[i]->warp(), nullptr});
   }
@@ -68,9 +68,9 @@ void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgre
   kernels_->frames.set(numbers_array_, on_device, noise_dct_, prior_mean_, slope_, cepstra, states_, given, transforms_,
                        wholes_);
   device_.launch(kernels_->frames, {taken.size()}, {kFrameItems});
-  if (most_rows == 0) return;
+  if (max_rows == 0) return;
   kernels_->rows.set(numbers_array_, on_device, tap_begin_, taps_, transform_, transforms_, states_, wholes_, rows, plain_);
-  device_.launch(kernels_->rows, {taken.size(), most_rows}, {kRowItems});
+  device_.launch(kernels_->rows, {taken.size(), max_rows}, {kRowItems});
 }
 
 }  // namespace asr::ocl

@@ -186,11 +186,11 @@ __device__ __forceinline__ void mix_fours(const float (&d)[kFewProductTiles][4],
 __device__ __forceinline__ void mix_fours(const float (&d)[kFewProductTiles][4], uint32_t four_tiles, const TileInfo *infos,
                                           uint32_t n_tiles, const float (&inverse_scale)[2], const GmmRows &rows,
                                           uint32_t first_row, HeldStates &held) {
-  static_assert(kMostFourTiles == kFewProductTiles);
-  if (four_tiles == kMostFourTiles) {
-    mix_fours<kMostFourTiles>(d, infos, n_tiles, inverse_scale, rows, first_row, held);
+  static_assert(kMaxFourTiles == kFewProductTiles);
+  if (four_tiles == kMaxFourTiles) {
+    mix_fours<kMaxFourTiles>(d, infos, n_tiles, inverse_scale, rows, first_row, held);
   } else {
-    mix_fours<kMostFourTiles / 2>(d, infos, n_tiles, inverse_scale, rows, first_row, held);
+    mix_fours<kMaxFourTiles / 2>(d, infos, n_tiles, inverse_scale, rows, first_row, held);
   }
 }
 

@@ -10,7 +10,7 @@
 namespace asr::cuda {
 namespace {
 
-constexpr uint32_t kThreads = 256, kMostRows = 65535;  // rows: of a grid
+constexpr uint32_t kThreads = 256, kMaxRows = 65535;  // rows: of a grid
 
 // kMost: of the terms of a job.
 template <uint32_t kMost>
@@ -54,9 +54,9 @@ void launch_job(const FuseTerms &terms, const FuseFlatJob &job, float *to, cudaS
 }  // namespace
 
 void launch_fuse(const FuseTables &tables, cudaStream_t stream) {
-  for (uint32_t first = 0; first < tables.n_rows; first += kMostRows) {
-    const uint32_t n = tables.n_rows - first < kMostRows ? tables.n_rows - first : kMostRows;
-    const auto kernel = tables.most_terms <= kFuseFewTerms ? fuse_kernel<kFuseFewTerms> : fuse_kernel<kFuseMostModels>;
+  for (uint32_t first = 0; first < tables.n_rows; first += kMaxRows) {
+    const uint32_t n = tables.n_rows - first < kMaxRows ? tables.n_rows - first : kMaxRows;
+    const auto kernel = tables.max_terms <= kFuseFewTerms ? fuse_kernel<kFuseFewTerms> : fuse_kernel<kFuseMostModels>;
     kernel<<<dim3((tables.n_states + kThreads - 1) / kThreads, n), kThreads, 0, stream>>>(tables, first);
   }
 }

@@ -13,7 +13,7 @@ struct FuseTables {
   const FuseRow *rows;
   const FuseJob *jobs;
   const FuseTerm *terms;
-  uint32_t n_rows, n_states, most_terms;  // most_terms: of a job
+  uint32_t n_rows, n_states, max_terms;   // max_terms: of a job
   float *to;                              // score buffer of the results, which may be one of the models'
   const float *models[kFuseMostModels];   // score buffers
 };

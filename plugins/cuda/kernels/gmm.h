@@ -78,7 +78,7 @@ void launch_diagonal_tensor(const TensorModel &model, bool halved, const GmmRows
 
 // The diagonal kernel for GPUs of capability 9.0, for which alone it is compiled, for several models at once.
 constexpr uint32_t kWarpgroups = 4;  // of a multiprocessor at once
-constexpr uint32_t kMostModels = 32;
+constexpr uint32_t kMaxModels = 32;
 struct DiagonalJob {
   const TensorModel *model;
   uint32_t n_tiles;

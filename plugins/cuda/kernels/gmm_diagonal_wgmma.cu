@@ -45,7 +45,7 @@ using CudaRing = Ring<kSteps, kHalved, kFours, tiles_of(kGroups, kFours), kGroup
 struct Parts {
   uint32_t n;
   bool pass;  // their tiles are more than the second-level cache keeps for the next launch
-  Part of[kMostModels];
+  Part of[kMaxModels];
 };
 
 template <int kSteps, bool kHalved, uint32_t kGroups>

@@ -31,7 +31,7 @@ using namespace mfcc_512;
 constexpr uint32_t kBlocks = 4;  // blocks of a multiprocessor
 constexpr uint32_t kFrames = kSumsFrames;
 constexpr uint32_t kRow = kPoints + 4;  // floats of a spectrum; frames f and f + 4 are in different banks
-constexpr uint32_t kMostEdges = kSumsMostSteps * kSumsStep + 2;
+constexpr uint32_t kMaxEdges = kSumsMostSteps * kSumsStep + 2;
 constexpr uint32_t kOffset = (1u << kSumsOffsetBits) - 1;
 constexpr uint32_t kSegment = 16, kSegments = kPoints / kSegment;  // bins that a thread adds up
 static_assert(kFrames * kSegments == kThreads && kFrames * kSumsQuarters == kWarp, "a thread has a segment");
@@ -46,7 +46,7 @@ struct Memory {
   };
   float2 window[kPoints], real_twiddles[kPoints / 2];
   double2 totals[kWarps][kFrames];
-  MfccEdges edges[kWarps][2][kMostEdges];  // of a warp's bank and the next
+  MfccEdges edges[kWarps][2][kMaxEdges];  // of a warp's bank and the next
   Lane lanes[2][kFrames];                  // of this group and the next
   float energy[2][kFrames];
 };

@@ -109,7 +109,8 @@ void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratc
 
 cudaError_t launch_search_clusters(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch, uint32_t cluster_size,
                                    cudaStream_t stream) {
-  scratch.n_shared_slots = initial_capacity(ClusterShare::kSlots, scratch.small_rooms, 2 * ClusterShare::kLeastCapacity);
+  scratch.n_shared_slots =
+      initial_capacity(ClusterShare::kSlots, scratch.initial_capacity_shift, 2 * ClusterShare::kMinCapacity);
   const ClusterLaunch launch(n_jobs * cluster_size, cluster_size, stream);
   return cudaLaunchKernelEx(&launch.config, search_cluster_kernel, jobs, scratch);
 }

@@ -73,7 +73,7 @@ struct SearchScratch {
   // slots for each.
   uint32_t max_tokens;
   uint32_t max_candidates;  // more than half the max_records of every channel
-  uint32_t small_rooms;     // as asr_backend_options says, for the shared memory of blocks of clusters
+  uint32_t initial_capacity_shift;  // as asr_backend_options says, for the shared memory of blocks of clusters
   uint4 *memory;            // [n_parts], each of search_scratch_size(...)
   uint32_t n_parts;         // parts, each for one of the blocks that run at once
   uint32_t *busy;           // [n_parts], 1 while a block has the part

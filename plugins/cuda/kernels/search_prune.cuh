@@ -126,8 +126,8 @@ __device__ inline uint32_t old_source(const Walk<kInShared> *w, uint32_t i) {
 // ---- pruning and writing ---------------------------------------------------------------------------------------------------
 
 template <bool kInShared>
-__device__ inline void block_prune_frames(SearchState &search, uint32_t most_tokens) {
-  Walk<kInShared> walk(search, most_tokens);
+__device__ inline void block_prune_frames(SearchState &search, uint32_t max_tokens) {
+  Walk<kInShared> walk(search, max_tokens);
   for (uint32_t i = threadIdx.x; i < walk_frame(&walk, walk.t)->n_tokens; i += blockDim.x) walk.of_frame[i] = 0;
   block_walk_back(&walk, false, n_fixed_frames(walk.lattice), &search.overflow, nullptr, nullptr);
 }
@@ -137,11 +137,11 @@ __device__ __noinline__ void block_prune(SearchState &search, bool close_gaps) {
   __builtin_assume(__isShared(&search));
   SearchLinks &lattice = search.job.lattice;
   block_drop_taken(&lattice, lattice.frames);
-  const uint32_t most_tokens = block_most_tokens(&lattice, lattice.frames, &search.walk.most_tokens);
-  if (most_tokens <= search.n_shared_extras) {
-    block_prune_frames<true>(search, most_tokens);
+  const uint32_t max_tokens = block_max_tokens(&lattice, lattice.frames, &search.walk.max_tokens);
+  if (max_tokens <= search.n_shared_extras) {
+    block_prune_frames<true>(search, max_tokens);
   } else {
-    block_prune_frames<false>(search, most_tokens);
+    block_prune_frames<false>(search, max_tokens);
   }
   if (threadIdx.x == 0) lattice.n_unpruned = 0;
   if (close_gaps) block_close_gaps(&lattice, lattice, reinterpret_cast<uint32_t *>(shared_table), search.sums);
@@ -152,13 +152,13 @@ __device__ __noinline__ void block_prune(SearchState &search, bool close_gaps) {
 // Writes the lattice as it is if the utterance ends with the newest frame; search.overflow says if something is too small. The
 // newest tokens that are left go to the buffer of the next frame's.
 template <bool kInShared>
-__device__ inline void block_write_lattice(SearchState &search, uint32_t most_tokens) {
+__device__ inline void block_write_lattice(SearchState &search, uint32_t max_tokens) {
   SearchJob &job = search.job;
   SearchLinks &lattice = job.lattice;
   // The host takes what has settled by the end of the job, also in this one.
   const uint32_t n_known = n_fixed_frames(&lattice);
   const SearchToken *const tokens = job.tokens[job.current];
-  Walk<kInShared> walk(search, most_tokens);
+  Walk<kInShared> walk(search, max_tokens);
   block_end_extras(&walk, tokens, job.n_tokens, job.use_final, job.graph.final_costs, search.least);
   const uint32_t n_left = block_walk_back(&walk, true, n_known, &search.overflow, tokens, job.tokens[job.current ^ 1]);
   if (threadIdx.x == 0)
@@ -176,11 +176,11 @@ __device__ __noinline__ void block_output(SearchState &search) {
       search.overflow = fits ? 0 : kFramesFull;
       search.is_full = 0;
     }
-    const uint32_t most_tokens = block_most_tokens(&lattice, lattice.frames, &search.walk.most_tokens);
-    if (fits && most_tokens <= search.n_shared_extras) {
-      block_write_lattice<true>(search, most_tokens);
+    const uint32_t max_tokens = block_max_tokens(&lattice, lattice.frames, &search.walk.max_tokens);
+    if (fits && max_tokens <= search.n_shared_extras) {
+      block_write_lattice<true>(search, max_tokens);
     } else if (fits) {
-      block_write_lattice<false>(search, most_tokens);
+      block_write_lattice<false>(search, max_tokens);
     }
     again = search.overflow != 0 && lattice.n_unpruned > 0;
     __syncthreads();

@@ -34,7 +34,7 @@ struct Mail {
 
 struct SearchState {
   SearchJob job;         // every block of a cluster has its own, all the same
-  uint32_t small_rooms;  // SearchScratch's
+  uint32_t initial_capacity_shift;  // SearchScratch's
   uint32_t max_items, max_candidates, max_epsilon_links;
   uint32_t n_shared_slots;
   uint32_t n_wide_slots;
@@ -111,7 +111,7 @@ __device__ inline void set_scratch(SearchState &search, const SearchScratch &scr
   uint4 *const memory = scratch.memory + part * search_scratch_size(n, n_candidates);
   search.turn = 0;
   for (uint32_t &n_sent : search.n_sent) n_sent = 0;
-  search.small_rooms = scratch.small_rooms;
+  search.initial_capacity_shift = scratch.initial_capacity_shift;
   search.n_shared_slots = scratch.n_shared_slots;
   search.n_wide_slots = 2 * n;
   search.wide_keys = reinterpret_cast<unsigned long long *>(memory);
@@ -142,9 +142,9 @@ __device__ inline void set_lists(SearchState &search) {
 extern __shared__ __align__(16) unsigned long long shared_table[];  // keys, then states
 
 // The shared memory of a block in a cluster. A block's share of a frame is small; if more of a frame falls to a block, the
-// leading block alone does the frame. search.small_rooms makes the part in use smaller for tests.
+// leading block alone does the frame. search.initial_capacity_shift makes the part in use smaller for tests.
 struct ClusterShare {
-  static constexpr uint32_t kLeastCapacity = 32;
+  static constexpr uint32_t kMinCapacity = 32;
   static constexpr uint32_t kSlots = 2048, kClaims = kSlots / 8 * 7, kTokens = 2048, kItems = 1536;
   static constexpr uint32_t kEmittingMail = 4096, kEpsilonMail = 768;
 
@@ -167,7 +167,7 @@ __device__ inline void set_lists_of(ClusterTeam, SearchState &search) {
   search.record_of = share.records;
   search.number_of = share.numbers;
   const auto capacity = [&](uint32_t usual) {
-    return max(usual >> min(search.small_rooms, 31u), ClusterShare::kLeastCapacity);
+    return max(usual >> min(search.initial_capacity_shift, 31u), ClusterShare::kMinCapacity);
   };
   search.max_items = capacity(ClusterShare::kItems);
   search.list[0] = share.items;

@@ -21,7 +21,7 @@ struct Table {
         states_(Team::kIsWide ? search.wide_states : reinterpret_cast<uint32_t *>(shared_table + search.n_shared_slots)) {}
 
   __device__ uint32_t n_slots() const { return Team::kIsWide ? search.n_wide_slots : search.n_shared_slots; }
-  __device__ uint32_t most_claims() const { return Team::kIsWide ? n_slots() / 2 : n_slots() / 8 * 7; }
+  __device__ uint32_t max_claims() const { return Team::kIsWide ? n_slots() / 2 : n_slots() / 8 * 7; }
   __device__ unsigned long long *key_at(uint32_t slot) const {
     return (Team::kIsWide ? search.wide_keys : shared_table) + slot;
   }
@@ -72,7 +72,7 @@ struct Table {
   __device__ void warp_add_claims(uint32_t slot, bool claimed) const {
     const uint32_t n = warp_append(&search.n_used, claimed);
     if (!claimed) return;
-    if (n < most_claims()) {
+    if (n < max_claims()) {
       search.used[n] = slot;
     } else {
       report_full(search, kTableFull);
@@ -148,7 +148,7 @@ __device__ inline uint32_t slot_record(const Table<Team> *table, uint32_t slot) 
 }
 template <typename Team>
 __device__ inline uint32_t n_used_slots(const Table<Team> *table) {
-  return min(table->search.n_used, table->most_claims());
+  return min(table->search.n_used, table->max_claims());
 }
 template <typename Team>
 __device__ inline uint32_t used_slot(const Table<Team> *table, uint32_t i) {

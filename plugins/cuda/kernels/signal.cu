@@ -46,7 +46,7 @@ void launch_signal_frames(const SignalTables &t, const SignalBatch &batch, cudaS
 }
 
 void launch_signal_rows(const SignalTables &t, const SignalBatch &batch, cudaStream_t stream) {
-  const dim3 grid(batch.n_jobs, batch.most_rows);
+  const dim3 grid(batch.n_jobs, batch.max_rows);
   signal_rows_kernel<<<grid, kRowThreads, signal_rows_shared_bytes(t.n), stream>>>(t, batch);
 }
 

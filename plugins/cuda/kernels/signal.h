@@ -20,7 +20,7 @@ struct SignalTables {
 
 struct SignalBatch {
   const SignalJob *jobs;
-  uint32_t n_jobs, most_rows;  // jobs, and the rows of the longest
+  uint32_t n_jobs, max_rows;   // jobs, and the rows of the longest
   float *cepstra;              // [frames][row_values]; noise removal makes its cepstra in place
   double *states;              // [slots][n_state_doubles]
   float *rows, *plain;         // [rows][n_dims]; plain: rows without the signals' own transforms, if wanted

@@ -45,7 +45,7 @@ const asr_features_view *g_view = nullptr;  // view of the features loaded last
 asr::DynamicsNumbers g_numbers;
 std::vector<float> g_rows[2];  // rows of the score buffers
 int g_n_steps = 0;
-constexpr uint32_t kMostWholeFrames = 150;  // some of the tests' streams have more
+constexpr uint32_t kMaxWholeFrames = 150;  // some of the tests' streams have more
 
 // Rows that `wait` returns, as they are without the transforms of signals.
 struct ReturnedRows {
@@ -93,7 +93,7 @@ asr_status load_features(asr_backend_device *device, const asr_features_view *vi
   g_view = view;
   return asr::guard([&] {
     g_numbers = asr::check_dynamics(*view, g_options.window_frames);
-    g_numbers.n_whole = kMostWholeFrames;
+    g_numbers.n_whole = kMaxWholeFrames;
     check_cpu(g_cpu->load_features(device, view, features));
   });
 }
@@ -199,8 +199,8 @@ asr_status wait(asr_backend_device *device, uint32_t n_left) {
   return g_cpu->wait(device, n_left);
 }
 
-const asr_backend_signals_api kSignals = {sizeof kSignals, prepare,        signal_begin,     signal_end, step,
-                                          set_transform,   step_with_rows, kMostWholeFrames, 0};
+const asr_backend_signals_api kSignals = {sizeof kSignals, prepare,        signal_begin,    signal_end, step,
+                                          set_transform,   step_with_rows, kMaxWholeFrames, 0};
 // The table of a back end that was built before speakers were served.
 const asr_backend_signals_api kOldSignals = {
     offsetof(asr_backend_signals_api, set_transform), prepare, signal_begin, signal_end, step, nullptr, nullptr, 0, 0};

@@ -15,8 +15,8 @@
 namespace asr::fuzz {
 namespace {
 
-constexpr int kLongestWait_ms = 300000;  // allows for a heavily loaded machine
-constexpr size_t kMostCalls = 256;
+constexpr int kMaxWait_ms = 300000;  // allows for a heavily loaded machine
+constexpr size_t kMaxCalls = 256;
 
 const std::vector<int16_t> &speech() {
   static const std::vector<int16_t> samples = test::speak("low high mid");
@@ -118,8 +118,8 @@ class Stream {
     const auto begin = std::chrono::steady_clock::now();
     while (!ended_) {
       if (!take()) wait(100);
-      if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(kLongestWait_ms)) {
-        finding("no END within %d ms", kLongestWait_ms);
+      if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(kMaxWait_ms)) {
+        finding("no END within %d ms", kMaxWait_ms);
       }
     }
   }
@@ -273,7 +273,7 @@ void call(Dice &dice, std::unique_ptr<Stream> (&streams)[4]) {
 void call_all(const std::string &bytes) {
   Dice dice(bytes);
   std::unique_ptr<Stream> streams[4];
-  for (size_t i = 0; i < kMostCalls && !dice.empty(); ++i) call(dice, streams);
+  for (size_t i = 0; i < kMaxCalls && !dice.empty(); ++i) call(dice, streams);
   for (std::unique_ptr<Stream> &stream : streams) {
     if (stream) stream->drain();
   }

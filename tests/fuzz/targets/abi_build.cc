@@ -14,7 +14,7 @@
 namespace asr::fuzz {
 namespace {
 
-constexpr size_t kMostCalls = 12;
+constexpr size_t kMaxCalls = 12;
 
 using Builder = std::unique_ptr<asr_builder, void (*)(asr_builder *)>;
 using Result = std::unique_ptr<asr_build_result, void (*)(asr_build_result *)>;
@@ -124,7 +124,7 @@ void call_all(const std::string &bytes) {
   std::vector<std::string> pieces = split(bytes, 4);
   Session session{pieces[0], pieces[1], pieces[2]};
   Dice dice(pieces[3]);
-  for (size_t i = 0; i < kMostCalls && !dice.empty(); ++i) call(dice, session);
+  for (size_t i = 0; i < kMaxCalls && !dice.empty(); ++i) call(dice, session);
 }
 
 }  // namespace

@@ -13,8 +13,8 @@
 namespace asr::fuzz {
 namespace {
 
-constexpr int kLongestWait_ms = 300000;  // allows for a heavily loaded machine
-constexpr size_t kMostCalls = 64;
+constexpr int kMaxWait_ms = 300000;  // allows for a heavily loaded machine
+constexpr size_t kMaxCalls = 64;
 
 void require(asr_status status, const char *call) {
   if (status != ASR_OK) finding("%s gave %d: %s", call, status, asr_last_error());
@@ -129,7 +129,7 @@ struct Models {
 
 void run_to_end(asr_stream *stream) {
   for (bool ended = false; !ended;) {
-    require(asr_wait(stream, kLongestWait_ms), "asr_wait");
+    require(asr_wait(stream, kMaxWait_ms), "asr_wait");
     asr_event *event = nullptr;
     require(asr_result(stream, &event), "asr_result");
     if (event == nullptr) continue;
@@ -193,7 +193,7 @@ void call(Dice &dice, std::unique_ptr<Speaker> (&speakers)[2]) {
 void call_all(const std::string &bytes) {
   Dice dice(bytes);
   std::unique_ptr<Speaker> speakers[2];
-  for (size_t i = 0; i < kMostCalls && !dice.empty(); ++i) call(dice, speakers);
+  for (size_t i = 0; i < kMaxCalls && !dice.empty(); ++i) call(dice, speakers);
   for (const std::unique_ptr<Speaker> &speaker : speakers) {
     if (speaker) speaker->inspect_estimates();
   }

@@ -15,8 +15,8 @@
 namespace asr::fuzz {
 namespace {
 
-constexpr uint32_t kMostRows = 20;
-constexpr uint64_t kMostNumbers = 20000;
+constexpr uint32_t kMaxRows = 20;
+constexpr uint64_t kMaxNumbers = 20000;
 
 std::string packed(const std::vector<float> &rows) {
   return std::string(reinterpret_cast<const char *>(rows.data()), rows.size() * sizeof(float));
@@ -45,16 +45,16 @@ std::vector<float> score(const Device &device, const AcousticView &view, const s
 }
 
 // For values whose squares exceed a float, only wrong signs and non-finite numbers are findings.
-constexpr double kMostExact = 1e4;
-constexpr double kMostDeviations = 1000;  // within which a back end keeps its tolerance
+constexpr double kMaxExact = 1e4;
+constexpr double kMaxDeviations = 1000;  // within which a back end keeps its tolerance
 
 bool moderate(const AcousticModel &model, const std::vector<float> &rows) {
   const auto small = [](const std::vector<float> &values, double least) {
     return std::all_of(values.begin(), values.end(),
-                       [&](float v) { return std::abs(double{v}) <= kMostExact && (v == 0 || std::abs(double{v}) >= least); });
+                       [&](float v) { return std::abs(double{v}) <= kMaxExact && (v == 0 || std::abs(double{v}) >= least); });
   };
   const bool weights = std::all_of(model.log_weights.begin(), model.log_weights.end(),
-                                   [](float w) { return std::isinf(w) || std::abs(double{w}) <= kMostExact; });
+                                   [](float w) { return std::isinf(w) || std::abs(double{w}) <= kMaxExact; });
   if (!small(model.means, 0) || !small(model.precisions, 1e-3) || !small(rows, 0) || !weights) return false;
   // Deviations from the features' centre, which is among the means, to the outermost mean (G4 of docs/equations.md).
   const auto most = [](const std::vector<float> &values) {
@@ -62,7 +62,7 @@ bool moderate(const AcousticModel &model, const std::vector<float> &rows) {
     for (const float v : values) largest = std::max(largest, std::abs(double{v}));
     return largest;
   };
-  return 2 * most(model.means) * std::sqrt(most(model.precisions)) <= kMostDeviations;
+  return 2 * most(model.means) * std::sqrt(most(model.precisions)) <= kMaxDeviations;
 }
 
 }  // namespace
@@ -71,8 +71,8 @@ void score_all(const std::string &bytes) {
   const std::vector<std::string> pieces = split(bytes, 2);
   const AcousticModel model = read_acoustic_model(file("acoustic.bin", pieces[0]));
   const std::vector<float> rows = unpack(pieces[1]);
-  const auto n_rows = static_cast<uint32_t>(std::min<size_t>(rows.size() / model.n_dims, kMostRows));
-  if (n_rows == 0 || model.means.size() + model.log_weights.size() > kMostNumbers) return;
+  const auto n_rows = static_cast<uint32_t>(std::min<size_t>(rows.size() / model.n_dims, kMaxRows));
+  if (n_rows == 0 || model.means.size() + model.log_weights.size() > kMaxNumbers) return;
   const AcousticView view(model);
   const bool exact = moderate(model, rows);
   for (const auto &device : devices()) {

@@ -39,7 +39,7 @@ std::vector<std::string> seeds() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace asr;
   fuzz::Budget budget;
-  budget.megabytes = 256;  // for kMostSpellingArcs and kMostSpellingSteps
+  budget.megabytes = 256;  // for kMaxSpellingArcs and kMaxSpellingSteps
   budget.seconds = 4;
   return fuzz::run(data, size, budget, [](const std::string &bytes) {
     const G2pModel model = read_g2p_model(fuzz::file("m.g2p", fuzz::with_checksum(bytes)));

@@ -12,7 +12,7 @@ std::vector<std::string> seeds() { return {test::toy_dictionary(), "a A\n", "ab 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace asr;
   fuzz::Budget budget;
-  budget.megabytes = 256;    // for kMostSpellingArcs and kMostSpellingSteps
+  budget.megabytes = 256;    // for kMaxSpellingArcs and kMaxSpellingSteps
   budget.bytes_each = 4096;  // a word's positions are the product of its letters and its phones
   budget.seconds = 4;
   budget.microseconds_each = 200;

@@ -13,7 +13,7 @@ std::vector<std::string> seeds() { return {kJsgf}; }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace asr;
-  // kMostGrammarStates and kMostGrammarArcs bound the expansion: n rules that use each other twice make 2^n states.
+  // kMaxGrammarStates and kMaxGrammarArcs bound the expansion: n rules that use each other twice make 2^n states.
   const fuzz::Budget budget = {1200, 4096, 20, 100};
   return fuzz::run(data, size, budget, [](const std::string &bytes) {
     const Rules rules = read_jsgf(fuzz::file("grammar.jsgf", bytes), LetterCase::kLower);

@@ -11,7 +11,7 @@ std::vector<std::string> seeds() { return {kKaldiTextModel, kaldi_binary_model()
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace asr;
-  // kMostPdfs and kMostSharedFloats bound tables that a few bytes can request.
+  // kMaxPdfs and kMaxSharedFloats bound tables that a few bytes can request.
   return fuzz::run(data, size, {600, 4096, 2, 50}, [](const std::string &bytes) {
     KaldiOptions options;
     options.model = fuzz::file("final.mdl", bytes);

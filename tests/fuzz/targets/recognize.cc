@@ -13,7 +13,7 @@
 namespace asr::fuzz {
 namespace {
 
-constexpr int kLongestWait_ms = 60000;
+constexpr int kMaxWait_ms = 60000;
 
 struct Close {
   void operator()(asr_engine *engine) const { asr_engine_close(engine); }
@@ -47,7 +47,7 @@ void recognise(asr_engine *engine) {
   (void)asr_feed(opened, samples.data(), samples.size() / 2);
   (void)asr_finish(opened);
   for (bool ended = false; !ended;) {
-    if (asr_wait(opened, kLongestWait_ms) != ASR_OK) finding("no END within %d ms", kLongestWait_ms);
+    if (asr_wait(opened, kMaxWait_ms) != ASR_OK) finding("no END within %d ms", kMaxWait_ms);
     asr_event *taken = nullptr;
     check(asr_result(opened, &taken));
     const std::unique_ptr<asr_event, Close> event(taken);

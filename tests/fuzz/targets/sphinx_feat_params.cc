@@ -16,7 +16,7 @@ std::vector<std::string> seeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace asr;
-  const fuzz::Budget budget = {64, 1024, 2, 100};  // for kMostMel bands in windows of up to a second
+  const fuzz::Budget budget = {64, 1024, 2, 100};  // for kMaxMel bands in windows of up to a second
   return fuzz::run(data, size, budget, [](const std::string &bytes) {
     sphinx::FeatParams params = sphinx::read_feat_params(fuzz::file("feat.params", bytes), 0);
     FeatureTables(params.front_end, {1.0});

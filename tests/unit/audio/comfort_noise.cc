@@ -17,9 +17,9 @@ std::vector<float> with_noise(std::vector<float> samples, size_t chunk) {
 }
 
 TEST(ComfortNoise, LeavesSoundAlone) {
-  std::vector<float> sound(ComfortNoise::kShortestRun, 0.0f);
+  std::vector<float> sound(ComfortNoise::kMinRun, 0.0f);
   sound.push_back(3);
-  sound.insert(sound.end(), ComfortNoise::kShortestRun, 0.0f);
+  sound.insert(sound.end(), ComfortNoise::kMinRun, 0.0f);
   EXPECT_EQ(with_noise(sound, sound.size()), sound);
 }
 
@@ -37,7 +37,7 @@ TEST(ComfortNoise, FollowsFadingSound) {
 TEST(ComfortNoise, IsSmallWhiteAndWithoutMean) {
   const std::vector<float> noise = with_noise(std::vector<float>(100000, 0.0f), 100000);
   double sum = 0, squares = 0, products = 0;
-  for (size_t i = ComfortNoise::kShortestRun; i < noise.size(); ++i) {
+  for (size_t i = ComfortNoise::kMinRun; i < noise.size(); ++i) {
     ASSERT_LE(std::abs(noise[i]), 1.0f);
     sum += noise[i];
     squares += noise[i] * noise[i];

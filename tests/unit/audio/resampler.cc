@@ -116,7 +116,7 @@ TEST(ResampleFilters, GoWithTheirStreams) {
     all.assign(streams.begin(), streams.end());
   }
   const auto is_alive = [](const auto &filter) { return !filter.expired(); };
-  EXPECT_EQ(std::count_if(all.begin(), all.end(), is_alive), static_cast<std::ptrdiff_t>(ResampleFilters::kMostKept));
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), is_alive), static_cast<std::ptrdiff_t>(ResampleFilters::kMaxKept));
   EXPECT_TRUE(is_alive(all[0]));  // asked for last
   EXPECT_EQ(filters.get(16050, 16000), all[49].lock());
   EXPECT_TRUE(filters.get(16002, 16000)->is_for(16002, 16000));

@@ -10,11 +10,11 @@ namespace {
 asr_backend_options all_options(size_t size) { return {size, 2, 3, 4, 16, 6, 7, 8, 9, 0.5f, 10}; }
 
 TEST(OpenOptions, ThoseThatWereNotGivenAreTheirDefaults) {
-  const asr_backend_options got = complete(all_options(offsetof(asr_backend_options, small_rooms)));
+  const asr_backend_options got = complete(all_options(offsetof(asr_backend_options, initial_capacity_shift)));
   EXPECT_EQ(got.size, sizeof got);
   EXPECT_EQ(got.n_threads, 4u);
   EXPECT_EQ(got.model_bits, 16u);
-  EXPECT_EQ(got.small_rooms, 0u);
+  EXPECT_EQ(got.initial_capacity_shift, 0u);
   EXPECT_EQ(got.cluster_blocks, 0u);
   EXPECT_EQ(got.cluster_share, 0.0f);
   EXPECT_EQ(got.most_memory_bytes, 0u);
@@ -25,7 +25,7 @@ TEST(OpenOptions, ThoseThatWereGivenStay) {
   const asr_backend_options got = complete(all_options(sizeof(asr_backend_options)));
   EXPECT_EQ(got.max_lanes, 2u);
   EXPECT_EQ(got.window_frames, 3u);
-  EXPECT_EQ(got.small_rooms, 6u);
+  EXPECT_EQ(got.initial_capacity_shift, 6u);
   EXPECT_EQ(got.cluster_blocks, 7u);
   EXPECT_EQ(got.n_best_gaussians, 9u);
   EXPECT_EQ(got.cluster_share, 0.5f);

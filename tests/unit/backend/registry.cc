@@ -35,11 +35,11 @@ asr_status probe_slow(asr_backend_device_info *infos, size_t capacity, size_t *n
   return probe<500>(infos, capacity, n_devices);
 }
 
-std::atomic<int> n_probing{0}, most_probing{0};
+std::atomic<int> n_probing{0}, max_probing{0};
 
 asr_status probe_counting(asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
   const int n = ++n_probing;
-  if (n > most_probing) most_probing = n;
+  if (n > max_probing) max_probing = n;
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   --n_probing;
   return probe<500>(infos, capacity, n_devices);
@@ -79,7 +79,7 @@ TEST(Choice, ProbesComeOneAfterTheOther) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) threads.emplace_back([] { EXPECT_EQ(chosen({counting}), "counting:0"); });
   for (std::thread &thread : threads) thread.join();
-  EXPECT_EQ(most_probing, 1);
+  EXPECT_EQ(max_probing, 1);
 }
 
 TEST(Choice, HighestScoreFirstOfEquals) {

@@ -32,7 +32,7 @@ TEST(Error, LongMessagesKeepBothEnds) {
   EXPECT_EQ(Error(ASR_BAD_FILE, sentence(3000)).what(), sentence(3000));
   for (const size_t n : {3990, 3991, 5000, 3000000}) {
     const std::string message = Error(ASR_BAD_FILE, sentence(n)).what();
-    EXPECT_LE(message.size(), kMostMessageBytes + 5);
+    EXPECT_LE(message.size(), kMaxMessageBytes + 5);
     EXPECT_EQ(message.substr(0, 20), sentence(n).substr(0, 20));
     EXPECT_EQ(message.substr(message.size() - 10), "correct it");
   }

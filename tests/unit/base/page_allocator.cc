@@ -15,7 +15,7 @@
 namespace asr {
 namespace {
 
-constexpr size_t kSizes[] = {1, 1000, kLeastPagedBytes / sizeof(int) - 1, kLeastPagedBytes / sizeof(int), 700000};
+constexpr size_t kSizes[] = {1, 1000, kMinPagedBytes / sizeof(int) - 1, kMinPagedBytes / sizeof(int), 700000};
 
 TEST(PagedVector, HoldsWhatAVectorHolds) {
   for (const size_t n : kSizes) {
@@ -46,7 +46,7 @@ bool is_mapped(void *address) {
 
 TEST(PagedVector, GivesItsPagesBack) {
   if (test::kSanitized) GTEST_SKIP() << "AddressSanitizer's blocks are kept";
-  auto *const values = new PagedVector<int>(kLeastPagedBytes);
+  auto *const values = new PagedVector<int>(kMinPagedBytes);
   void *const pages = values->data();
   EXPECT_EQ(reinterpret_cast<uintptr_t>(pages) % static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)), 0u);
   EXPECT_TRUE(is_mapped(pages));

@@ -134,7 +134,7 @@ TEST(Printable, MessagesOfErrorsAreOneLine) {
   for (const size_t n : {100, 900, 1100, 4000, 5000, 100000}) {
     const std::string message = Error(ASR_BAD_FILE, random_text(&random, n)).what();
     expect_printable(message);
-    EXPECT_LE(message.size(), kMostMessageBytes + 5);
+    EXPECT_LE(message.size(), kMaxMessageBytes + 5);
     EXPECT_EQ(printable(message), message);
   }
 }

@@ -212,7 +212,7 @@ TEST(LexiconStack, HasTheWordsOfAll) {
   EXPECT_FALSE(stack.contains("f"));
   EXPECT_EQ(stack.restricted({"d", "f"}).pronunciations, (std::vector<std::vector<uint32_t>>{{1, 1}}));
   std::string phones = " A";  // beyond the variants of "a"
-  for (size_t n = 3; n <= kMostPronunciations; ++n) stack = stack.with(parse("a" + (phones += " A") + "\n"), "d.dict");
+  for (size_t n = 3; n <= kMaxPronunciations; ++n) stack = stack.with(parse("a" + (phones += " A") + "\n"), "d.dict");
   EXPECT_NE(message([&] { stack.with(parse("a B A B\n"), "d.dict"); }).find("'a' has more than 256 pronunciations"),
             std::string::npos);
 }

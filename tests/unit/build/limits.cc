@@ -64,7 +64,7 @@ TEST(BuildLimits, JsgfOnOneLine) {
 }
 
 TEST(BuildLimits, JsgfMarksInARow) {
-  EXPECT_GT(grammar_of("public <r> = a" + std::string(kMostJsgfMarks, '*') + ";").n_states(), 0u);
+  EXPECT_GT(grammar_of("public <r> = a" + std::string(kMaxJsgfMarks, '*') + ";").n_states(), 0u);
   expect_error([] { grammar_of("public <r> = a" + std::string(40000, '*') + ";"); }, ASR_BAD_FILE, "more than 8 marks");
 }
 
@@ -133,7 +133,7 @@ TEST(BuildLimits, SpelledGrammars) {
   const auto spell = [&](const std::string &rules) {
     return make_lexical_graph(grammar_of(rules), lexicon, 0, [](double, const std::string &) {});
   };
-  EXPECT_LT(spell("public <r> = " + repeated("long ", 3) + ";").arcs.size(), size_t{kSureSpelledArcs});
+  EXPECT_LT(spell("public <r> = " + repeated("long ", 3) + ";").arcs.size(), size_t{kBaseSpelledArcs});
   const std::string uses = "public <r> = " + repeated("long ", 300) + ";";
   expect_error([&] { spell(uses); }, ASR_UNSUPPORTED, "comes to more than 1048576 arcs when its words are spelled");
   std::string doubled = "<r0> = short | long short;";
@@ -156,20 +156,20 @@ TEST(BuildLimits, ExpandedGrammars) {
   lexicon.pronunciations_of["a"] = {0};
   const auto quiet = [](double, const std::string &) {};
   LexicalGraph lexical = make_lexical_graph(grammar_of("public <r> = a a a a a a a a;"), lexicon, 0, quiet);
-  EXPECT_EQ(lexical.most_expanded_arcs, kSureExpandedArcs);
+  EXPECT_EQ(lexical.max_expanded_arcs, kBaseExpandedArcs);
   const ContextTable contexts(set);
   const uint64_t n_arcs = expand_contexts(lexical, set, contexts, {}, {}, quiet).graph.arcs.size();
-  lexical.most_expanded_arcs = n_arcs;
+  lexical.max_expanded_arcs = n_arcs;
   EXPECT_EQ(expand_contexts(lexical, set, contexts, {}, {}, quiet).graph.arcs.size(), n_arcs);
-  lexical.most_expanded_arcs = n_arcs - 1;
+  lexical.max_expanded_arcs = n_arcs - 1;
   expect_error([&] { expand_contexts(lexical, set, contexts, {}, {}, quiet); }, ASR_UNSUPPORTED, "neighbours of its phones");
 }
 
 TEST(BuildLimits, NgramsAreShort) {
-  EXPECT_EQ(parse_arpa(ngrams(kMostNgramOrder), "lm").order(), kMostNgramOrder);
+  EXPECT_EQ(parse_arpa(ngrams(kMaxNgramOrder), "lm").order(), kMaxNgramOrder);
   expect_error([] { parse_arpa(ngrams(16), "lm"); }, ASR_BAD_FILE, "n-grams of more than 8 words");
   expect_error([] { parse_arpa("\\data\\\nngram 1=30\n\n\\1-grams:\n-1 </s>\n", "lm"); }, ASR_BAD_FILE, "larger than the file");
-  expect_error([] { NgramBuilder({"a"}, kMostNgramOrder + 1, "lm"); }, ASR_UNSUPPORTED, "n-grams of 9 words");
+  expect_error([] { NgramBuilder({"a"}, kMaxNgramOrder + 1, "lm"); }, ASR_UNSUPPORTED, "n-grams of 9 words");
 }
 
 // Backing off removes first words until the rest is listed.
@@ -195,10 +195,10 @@ TEST(BuildLimits, DictionaryWords) {
   set.phones = {{"P", false, 0}};
   size_t n_left_out = 0;
   const auto read = [&](const std::string &text) { parse_sphinx_lexicon(text, "d.dict", set, &n_left_out); };
-  read("long" + repeated(" P", kMostWordPhones) + "\n");
+  read("long" + repeated(" P", kMaxWordPhones) + "\n");
   expect_error([&] { read("long" + repeated(" P", 100000) + "\n"); }, ASR_BAD_FILE, "line 1: 'long' has 100000 phones");
   std::string variants;
-  for (size_t n = 1; n <= kMostPronunciations + 1; ++n) variants += "x" + repeated(" P", n) + "\n";
+  for (size_t n = 1; n <= kMaxPronunciations + 1; ++n) variants += "x" + repeated(" P", n) + "\n";
   expect_error([&] { read(variants); }, ASR_BAD_FILE, "'x' has more than 256 pronunciations");
 }
 
@@ -243,10 +243,10 @@ TEST(BuildLimits, MinimisingEndsInTime) {
   const BuildProgress count = [&](double, const std::string &) { ++n_rounds; };
   StateGraph minimised = graph;
   EXPECT_EQ(minimise(&minimised, count).size(), kLength + 1);
-  EXPECT_GT(n_rounds, kSureMinimisingRounds);
+  EXPECT_GT(n_rounds, kBaseMinimisingRounds);
   n_rounds = 0;
   EXPECT_EQ(minimise(&graph, count, 0).size(), graph.n_states());
-  EXPECT_EQ(n_rounds, kSureMinimisingRounds);
+  EXPECT_EQ(n_rounds, kBaseMinimisingRounds);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace asr {
 namespace {
 
-constexpr size_t kHalf = kMostBoostBytes / 2;
+constexpr size_t kHalf = kMaxBoostBytes / 2;
 
 // Of a stream with a value a frame, whose user makes requests at given numbers of fed frames.
 struct Requests : Timeline {
@@ -101,7 +101,7 @@ TEST(TimelineBoosts, TakenBackTheyLeaveRoom) {
       EXPECT_THROW(requests.choose_at(frame + 1, 2, kHalf), Error);
       requests.forget_at(frame + 1);
     }
-    requests.choose_at(30, 3, kMostBoostBytes);
+    requests.choose_at(30, 3, kMaxBoostBytes);
     EXPECT_EQ(requests.taken_before(UINT64_MAX), std::vector<double>{3});
   }
 }
@@ -110,7 +110,7 @@ TEST(TimelineBoosts, TakenBackTheyLeaveRoom) {
 TEST(TimelineBoosts, TakenBackTheyAreLetGo) {
   Requests requests(false);
   const auto choose_and_forget = [&](uint64_t frame) {
-    requests.choose_at(frame, 1, kMostBoostBytes);
+    requests.choose_at(frame, 1, kMaxBoostBytes);
     requests.forget_at(frame + 1);
   };
   for (uint64_t frame = 0; frame < 32; frame += 2) choose_and_forget(frame);
@@ -130,7 +130,7 @@ TEST(TimelineBoosts, ThoseOfUtterancesWithoutAResultCount) {
   EXPECT_EQ(requests.taken_before(30).size(), 2u);
   EXPECT_THROW(requests.choose_at(40, 3), Error);
   requests.pass_boosts();
-  requests.choose_at(40, 3, kMostBoostBytes);
+  requests.choose_at(40, 3, kMaxBoostBytes);
   EXPECT_EQ(requests.taken_before(50), std::vector<double>{3});
 }
 

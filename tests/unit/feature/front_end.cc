@@ -124,17 +124,17 @@ TEST(FrontEnd, BadJsonNamesTheSourceAndTheField) {
 TEST(FrontEnd, TablesHaveLimits) {
   FrontEnd f = kaldi_front_end();
   f.fft_samples = f.window_samples = 8192;
-  f.n_mel = f.n_ceps = kMostMel;
+  f.n_mel = f.n_ceps = kMaxMel;
   f.cmn_prior.clear();
   EXPECT_NO_THROW(f.validate("x"));
-  f.n_mel = kMostMel + 1;
+  f.n_mel = kMaxMel + 1;
   EXPECT_NE(message_of([&] { f.validate("x"); }).find("front_end.n_mel is 513"), std::string::npos);
-  f.n_mel = kMostMel;
+  f.n_mel = kMaxMel;
   f.dynamic = DynamicKind::kSplice;
   f.splice_left = f.splice_right = 8;
   EXPECT_NE(message_of([&] { f.validate("x"); }).find("length of a feature row is 8704"), std::string::npos);
   f.transform.assign(size_t{2} * f.n_dims(), 0);
-  f.transform_rows = 2, f.transform_cols = 17 * kMostMel;
+  f.transform_rows = 2, f.transform_cols = 17 * kMaxMel;
   EXPECT_NE(message_of([&] { f.validate("x"); }).find("inputs of the transform is 8704"), std::string::npos);
 }
 

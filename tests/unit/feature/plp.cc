@@ -198,7 +198,7 @@ TEST(Plp, BadValuesGetASentence) {
   EXPECT_EQ(refusal(kaldi_plp_front_end()), "");
   EXPECT_EQ(with([](FrontEnd &f) { f.lpc_order = 20; }),
             "test: front_end.lpc_order is 20 but must be 1 to 19; import the model again");
-  EXPECT_EQ(with([](FrontEnd &f) { f.n_mel = 100, f.lpc_order = kMostLpcOrder + 1; }),
+  EXPECT_EQ(with([](FrontEnd &f) { f.n_mel = 100, f.lpc_order = kMaxLpcOrder + 1; }),
             "test: front_end.lpc_order is 65 but must be 1 to 64; import the model again");
   EXPECT_EQ(with([](FrontEnd &f) { f.n_mel = 1, f.n_ceps = 1, f.lpc_order = 1; }),
             "test: front_end.n_mel must be 2 or more with lpc_order; import the model again");

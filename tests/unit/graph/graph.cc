@@ -263,17 +263,17 @@ TEST_F(GraphFileTest, ALongFileTakesNoMemory) {
   const BundleFile listed = listing_of(path_);
   constexpr uint64_t kLong = uint64_t{1} << 30;
   std::filesystem::resize_file(path_, kLong);
-  const auto most_kilobytes = [] {
+  const auto max_kilobytes = [] {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     return usage.ru_maxrss;
   };
-  const long before = most_kilobytes();
+  const long before = max_kilobytes();
   expect_error([&] { Graph graph(path_, &listed); }, ASR_BAD_FILE, "senone.json lists 316");
   expect_error([&] { Graph graph(path_); }, ASR_BAD_FILE, "its header announces 316");
   const BundleFile lie{kLong, listed.checksum};
   expect_error([&] { Graph graph(path_, &lie); }, ASR_BAD_FILE, "its header announces 316");
-  EXPECT_LT(most_kilobytes() - before, 100 << 10);
+  EXPECT_LT(max_kilobytes() - before, 100 << 10);
 }
 
 TEST_F(GraphFileTest, IsComparedWithTheIndexOfItsBundle) {

@@ -24,10 +24,10 @@ struct RandomArrays {
   std::vector<float> final_costs;
   uint32_t n_states, n_ids, n_pdfs, start;
 
-  explicit RandomArrays(std::mt19937 &random, uint32_t most_pdfs = 50) {
+  explicit RandomArrays(std::mt19937 &random, uint32_t max_pdfs = 50) {
     n_states = 1 + random() % 60;
     n_ids = 1 + random() % 20;
-    n_pdfs = 1 + random() % most_pdfs;
+    n_pdfs = 1 + random() % max_pdfs;
     start = random() % n_states;
     for (uint32_t i = 0; i < n_ids; ++i) pdf_of.push_back(random() % n_pdfs);
     for (const bool emitting : {true, false}) {

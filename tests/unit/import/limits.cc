@@ -44,7 +44,7 @@ TEST(ImportLimits, KaldiTransitionIdsAreInTheFile) {
 
 TEST(ImportLimits, KaldiTopologiesAreShort) {
   KaldiWriter w(true);
-  w.token("<TransitionModel>").token("<Topology>").integers({1}).integers({-1, 0}).integer(1).integer(kMostHmmStates + 2);
+  w.token("<TransitionModel>").token("<Topology>").integers({1}).integers({-1, 0}).integer(1).integer(kMaxHmmStates + 2);
   const std::string bytes = w.bytes();
   kaldi::ObjectReader reader(bytes, "x.mdl");
   reader.begin_object();
@@ -53,7 +53,7 @@ TEST(ImportLimits, KaldiTopologiesAreShort) {
 
 TEST(ImportLimits, KaldiFullCovariancesAreSmall) {
   KaldiWriter w(true);
-  w.token("<DIMENSION>").integer(kMostFullDims + 1).token("<NUMPDFS>").integer(1).token("<FullGMM>");
+  w.token("<DIMENSION>").integer(kMaxFullDims + 1).token("<NUMPDFS>").integer(1).token("<FullGMM>");
   const std::string bytes = w.bytes();
   kaldi::ObjectReader reader(bytes, "x.mdl");
   reader.begin_object();
@@ -90,17 +90,17 @@ TEST(ImportLimits, KaldiContextsAreBounded) {
 // Each phone is looked up among the others: a look-up must not take linear time.
 TEST(ImportLimits, ManyKaldiPhones) {
   const std::clock_t begin = std::clock();
-  EXPECT_EQ(kaldi::make_hmm_set(phones_of_one_state(kMostPhones), {}, "x.mdl").phones.size(), kMostPhones);
+  EXPECT_EQ(kaldi::make_hmm_set(phones_of_one_state(kMaxPhones), {}, "x.mdl").phones.size(), kMaxPhones);
   EXPECT_LT(double(std::clock() - begin) / CLOCKS_PER_SEC, 5);
 }
 
 // A density of many dimensions occurs many times in a mixture: the model would have a copy for each.
 TEST(ImportLimits, SharedHtkDensitiesAreBounded) {
   htk::ModelSet set;
-  set.stream_dims = {kMostDims};
-  set.covariances.assign(1, std::vector<float>(kMostDims, 1.0f));
-  set.densities.push_back({std::vector<float>(kMostDims), 0});
-  const auto n = static_cast<uint32_t>(kMostSharedFloats / kMostDims + 1);
+  set.stream_dims = {kMaxDims};
+  set.covariances.assign(1, std::vector<float>(kMaxDims, 1.0f));
+  set.densities.push_back({std::vector<float>(kMaxDims), 0});
+  const auto n = static_cast<uint32_t>(kMaxSharedFloats / kMaxDims + 1);
   set.states.push_back({{{std::vector<uint32_t>(n, 0), htk::kNone, std::vector<float>(n, -1)}}});
   expect_error([&] { htk::make_acoustic_model(set, "hmmdefs"); }, ASR_UNSUPPORTED, "hmmdefs: its mixtures share densities");
 }

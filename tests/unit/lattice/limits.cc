@@ -129,8 +129,8 @@ TEST(FoldLimits, DenseLatticesAreFoldedWithinLess) {
   const double usual = fold_bytes(2000, 2);
   const uint32_t n_slots_in_reach = 4 * static_cast<uint32_t>(kFoldReach);
   EXPECT_GT(usual, n_slots_in_reach * sizeof(double));
-  EXPECT_LT(fold_bytes(static_cast<uint32_t>(kMostFoldStateValues / n_slots_in_reach) + 1000, 1), 0.75 * usual);
-  EXPECT_LT(fold_bytes(2000, static_cast<uint32_t>(kMostFoldArcValues / 2000 / n_slots_in_reach) + 8), 0.75 * usual);
+  EXPECT_LT(fold_bytes(static_cast<uint32_t>(kMaxFoldStateValues / n_slots_in_reach) + 1000, 1), 0.75 * usual);
+  EXPECT_LT(fold_bytes(2000, static_cast<uint32_t>(kMaxFoldArcValues / 2000 / n_slots_in_reach) + 8), 0.75 * usual);
 }
 
 class Stopping : public testing::Test {

@@ -154,7 +154,7 @@ TEST(NBest, TakesBoundedMemory) {
   lattice.ends.back().cost = {};
   const std::vector<LatticePath> paths = n_best_paths(lattice, kScale, 10000);
   EXPECT_GT(paths.size(), 100u);
-  EXPECT_LT(paths.size() * kPlaces * 64, kMostPathBytes + 2 * kPlaces * 64);
+  EXPECT_LT(paths.size() * kPlaces * 64, kMaxPathBytes + 2 * kPlaces * 64);
   for (size_t i = 1; i < 50; ++i) EXPECT_NEAR(paths[i].cost.graph, 1 + 1e-3 * double(i - 1), 1e-6);
   size_t n = 0;
   EXPECT_FALSE(visit_best_paths(lattice, kScale, 10000, 1e9, [&](const LatticePath &) { return ++n < 5; }));

@@ -63,7 +63,7 @@ struct Tally {
 };
 
 void expect_widening(const Lattice &lattice, const Way &way, DeterminiseOptions options, Tally *tally) {
-  double widest = 0, least_margin = kNoEnd.graph, least_cost = 0;
+  double widest = 0, min_margin = kNoEnd.graph, min_cost = 0;
   for (double beam = 4; beam <= 24; beam += beam < 12 ? 1 : 2.5) {
     SCOPED_TRACE(beam);
     options.lattice_beam = beam;
@@ -71,14 +71,14 @@ void expect_widening(const Lattice &lattice, const Way &way, DeterminiseOptions 
     EXPECT_LE(result.beam, beam);
     EXPECT_GE(result.beam, widest - way.tolerance);
     const LatticePath best = best_path(result.lattice, kScale);
-    if (beam == 4) least_cost = best.cost.total(kScale);
-    EXPECT_NEAR(best.cost.total(kScale), least_cost, 1e-6);
+    if (beam == 4) min_cost = best.cost.total(kScale);
+    EXPECT_NEAR(best.cost.total(kScale), min_cost, 1e-6);
     EXPECT_EQ(best.transition_ids.size(), lattice.frames.back());
-    if (least_margin <= widest - way.tolerance) {
-      EXPECT_NEAR(margin(result), least_margin, 1e-6) << "alternatives are lost";
+    if (min_margin <= widest - way.tolerance) {
+      EXPECT_NEAR(margin(result), min_margin, 1e-6) << "alternatives are lost";
     }
     widest = std::max(widest, result.beam);
-    least_margin = std::min(least_margin, margin(result));
+    min_margin = std::min(min_margin, margin(result));
     tally->n_narrowed += result.beam > 0 && result.beam < beam;
     tally->n_alone += result.beam == 0;
     tally->n_whole += result.beam == beam;

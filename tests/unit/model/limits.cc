@@ -60,8 +60,8 @@ TEST(Limits, StatesHaveWeightsOfTheirOwn) {
 
 // Gaussians that share a full covariance each get a copy when a back end packs them.
 TEST(Limits, SharedCovariancesAreBounded) {
-  const uint32_t d = kMostFullDims, size = d * (d + 1) / 2;
-  const auto n = static_cast<uint32_t>(kMostSharedFloats / size + 1);
+  const uint32_t d = kMaxFullDims, size = d * (d + 1) / 2;
+  const auto n = static_cast<uint32_t>(kMaxSharedFloats / size + 1);
   AcousticModel model;
   model.covariance = ASR_COVARIANCE_FULL;
   model.n_dims = d;
@@ -81,13 +81,13 @@ TEST(Limits, SharedCovariancesAreBounded) {
 
 TEST(Limits, RowsAreBounded) {
   AcousticModel model = small_acoustic_model();
-  model.n_dims = kMostDims + 1;
+  model.n_dims = kMaxDims + 1;
   expect_refused(model, "n_dims is 4097");
   model = small_acoustic_model();
-  model.streams[0].dims.assign(kMostDims + 1, 0);
+  model.streams[0].dims.assign(kMaxDims + 1, 0);
   expect_refused(model, "stream 0 has 4097 dimensions");
   model = small_acoustic_model(ASR_COVARIANCE_FULL);
-  model.streams[0].dims.assign(kMostFullDims + 1, 0);
+  model.streams[0].dims.assign(kMaxFullDims + 1, 0);
   expect_refused(model, "stream 0 has 513 dimensions");
 }
 
@@ -101,7 +101,7 @@ TEST(Limits, PdfsAreBounded) {
 // The graph builder has tables for the states of every topology.
 TEST(Limits, TopologiesAreShort) {
   HmmSet set = small_hmm_set();
-  set.topologies.push_back({kMostHmmStates + 1, {{0, kMostHmmStates + 1, 1}, {kEntry, 0, 0}}});
+  set.topologies.push_back({kMaxHmmStates + 1, {{0, kMaxHmmStates + 1, 1}, {kEntry, 0, 0}}});
   expect_error([&] { set.validate("hmms.bin"); }, ASR_BAD_FILE, "topology 2 has 129 states; 1 to 128");
 }
 

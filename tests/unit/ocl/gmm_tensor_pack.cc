@@ -125,10 +125,10 @@ TEST_F(TensorPackTest, StatesThatOtherKernelsScoreAreLeftOut) {
 // A part of a model lies as the whole, even if its states alone would lie otherwise.
 TEST_F(TensorPackTest, PartsLieAsTheWhole) {
   set_model(24, 1, 20);
-  const auto sizes_up_to = [&](uint32_t n_most) {
+  const auto sizes_up_to = [&](uint32_t n_max) {
     std::vector<uint32_t> states;
     for (const uint32_t s : every(24)) {
-      if (codebook_of(*view_->get(), s, 0).n_gaussians <= n_most) states.push_back(s);
+      if (codebook_of(*view_->get(), s, 0).n_gaussians <= n_max) states.push_back(s);
     }
     return states;
   };

@@ -24,7 +24,7 @@ asr_backend_options backend_options() {
   options.max_lanes = 4;
   options.window_frames = 64;
   options.n_threads = 2;
-  options.small_rooms = 6;
+  options.initial_capacity_shift = 6;
   return options;
 }
 

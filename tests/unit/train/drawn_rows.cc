@@ -43,8 +43,8 @@ double log_likelihood(const train::MixtureModel &model, const train::TrainingRow
 
 train::EstimateOptions loose_options(uint32_t n_dims) {
   train::EstimateOptions options;
-  options.least_frames = 1e-3;
-  options.least_weight = 1e-9;
+  options.min_frames = 1e-3;
+  options.min_weight = 1e-9;
   options.variance_floor.assign(n_dims, 1e-3);
   return options;
 }

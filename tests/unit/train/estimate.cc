@@ -37,9 +37,9 @@ Mixture estimated(MixtureModel model, const std::vector<float> &values, const Es
   return model.mixtures[0];
 }
 
-EstimateOptions options_of(uint32_t d, double least_frames, double floor) {
+EstimateOptions options_of(uint32_t d, double min_frames, double floor) {
   EstimateOptions options;
-  options.least_frames = least_frames;
+  options.min_frames = min_frames;
   options.variance_floor.assign(d, floor);
   return options;
 }
@@ -152,7 +152,7 @@ TEST(Estimate, WeightsAreDrawnTowardsTheStart) {
 
 TEST(Estimate, WeightsKeepTheirFloor) {
   EstimateOptions options = options_of(1, 1e-6, 0.1);
-  options.least_weight = 0.1;
+  options.min_weight = 0.1;
   std::vector<float> rows(99, 0);
   rows.push_back(100);
   const Mixture mixture = estimated(small_model(1, {0, 100}), rows, options);

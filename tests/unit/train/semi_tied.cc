@@ -238,13 +238,13 @@ TEST_F(SemiTiedModel, DensitiesAreThoseOfFullCovariances) {
 TEST_F(SemiTiedModel, RareGaussiansKeepTheirPlace) {
   MixtureModel model = to_mixtures(start_);
   const MixtureModel before = model;
-  options_.least_frames = 1e9;
+  options_.min_frames = 1e9;
   EXPECT_EQ(make_semi_tied(drawn_.rows, options_, &pool_, &model)[1], 0);
   EXPECT_EQ(model.mixtures[0].means, before.mixtures[0].means);
   EXPECT_EQ(model.mixtures[0].covariances, before.mixtures[0].covariances);
 
   // A Gaussian without rows beside others that have some: A mu, and the diagonal of A diag(v) A'.
-  options_.least_frames = 1;
+  options_.min_frames = 1;
   for (uint32_t &state : drawn_.rows.states) state = state == 0 ? kNoState : state;
   const Square a = make_semi_tied(drawn_.rows, options_, &pool_, &model);
   const Mixture &old = before.mixtures[before.state_mixture[0]], &now = model.mixtures[model.state_mixture[0]];

@@ -170,7 +170,7 @@ TEST_P(SharedCovariances, RareGaussiansAreNotCounted) {
   begin_sharing(GetParam(), false, &own);
   MixtureModel model = own;
   own.sharing = CovarianceSharing::kNone;
-  options_.least_frames = 120;
+  options_.min_frames = 120;
   em_round(drawn_.rows, options_, &pool_, &own);
   em_round(drawn_.rows, options_, &pool_, &model);
   size_t n_rare = 0;

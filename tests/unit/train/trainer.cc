@@ -309,7 +309,7 @@ TEST(Trainer, LikelihoodRisesWithinAStep) {
   speech.say_much();
   Recipe recipe = flat_recipe();
   recipe.n_gaussians = 2;
-  recipe.least_frames = 1;
+  recipe.min_frames = 1;
   std::vector<RoundReport> rounds;
   speech.train(recipe, 2, &rounds);
   size_t n_compared = 0;

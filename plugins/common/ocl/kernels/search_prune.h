@@ -48,12 +48,12 @@ void prefetch(const Walk *w) {  // the counts of the frame that is visited after
 
 Walk group_begin_walk(__local SearchState *search, const Memory *m) {
   __local ChannelLattice *const lattice = &search->job.lattice;
-  const uint most_tokens = block_most_tokens(lattice, search->lattice.frames, &search->walk.most_tokens);
+  const uint max_tokens = block_max_tokens(lattice, search->lattice.frames, &search->walk.max_tokens);
   Walk walk;
   walk.search = search;
-  walk.of_frame = token_values(m, 0, most_tokens);
-  walk.before = token_values(m, 1, most_tokens);
-  walk.new_number = token_values(m, 2, most_tokens);
+  walk.of_frame = token_values(m, 0, max_tokens);
+  walk.before = token_values(m, 1, max_tokens);
+  walk.new_number = token_values(m, 2, max_tokens);
   walk.turn = 0;
   for (uint i = thread_number(); i < 3; i += GROUP_SIZE) search->any[i] = 0;
   begin_walk(&walk, lattice, &search->lattice, &search->walk);
