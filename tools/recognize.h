@@ -24,6 +24,7 @@ struct RecognizeOptions {
   std::string boost;                              // file of phrases
   std::string boosted;                            // text of that file
   float boost_bonus = 5;
+  std::string matrices;                     // archive that `senone features` and `senone score` write
   std::string adapt;                        // "fmllr", "mllr", "fmllr+mllr", or "": no adaptation
   std::string transforms, save_transforms;  // archives
   std::string mean_transforms, save_mean_transforms;

@@ -49,6 +49,7 @@ bool is_one_field(const std::string &id) {
 const char *blank_separated(const RecognizeOptions &options) {
   if (options.ctm) return "--ctm";
   if (!options.hyp.empty()) return "--hyp";
+  if (!options.matrices.empty()) return "--out";
   const bool is_archive = !options.lattice.empty() && std::filesystem::path(options.lattice).extension() != ".slf";
   return is_archive ? "--lattice" : nullptr;
 }
@@ -97,7 +98,7 @@ void UtteranceSource::check_id(const std::string &id) const {
   if (checks_ids_) check_hyp_id(id);
   if (blank_separated_ != nullptr && !is_one_field(id)) {
     fail(ASR_INVALID_ARGUMENT,
-         "recognize: \"%s\" cannot be the id of a recording with %s, whose lines are separated by blanks: it is empty or has a "
+         "\"%s\" cannot be the id of a recording with %s, whose lines are separated by blanks: it is empty or has a "
          "blank or control character; rename the file, or give it another id in --list",
          id.c_str(), blank_separated_);
   }
@@ -112,7 +113,7 @@ void UtteranceSource::check_id(const std::string &id) const {
 // Results are compared by their ids, so an id names one utterance. Recordings of the command line may have a common name in
 // their folders unless results are written by it.
 void UtteranceSource::refuse_ids_named_twice(const RecognizeOptions &options) {
-  const bool writes_ids = !options.hyp.empty() || !options.lattice.empty() || options.ctm;
+  const bool writes_ids = !options.hyp.empty() || !options.lattice.empty() || !options.matrices.empty() || options.ctm;
   for (const Utterance &recording : recordings_) {
     const bool is_listed = !recording.place.empty();
     if (!is_listed && !writes_ids) continue;

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements `senone features` and `senone score`: the feature rows that a model makes of recordings, and its log-likelihoods
+// for them, as archives of Kaldi, for decoders and trainers of others.
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "core/base/limits.h"
+#include "core/model/acoustic_model.h"
+#include "core/model/bundle.h"
+#include "tools/matrix_output.h"
+#include "tools/progress.h"
+#include "tools/recording_rows.h"
+#include "tools/tool.h"
+#include "tools/utterance_source.h"
+
+namespace asr::tool {
+namespace {
+
+constexpr uint32_t kRowsAtOnce = 256;
+
+struct Arguments {
+  RecognizeOptions recordings;  // model, files, list, features, cmn, ...
+  std::string device = "cpu";
+  bool compress = false;
+};
+
+struct Kind {
+  const char *name;
+  bool scores;  // false: features
+};
+
+// The log-likelihoods of a model on a device.
+class Scorer {
+ public:
+  Scorer(const Device &device, const Bundle &bundle) : device_(device) {
+    const AcousticModel model = read_acoustic_model(bundle.file("acoustic.bin"));
+    n_dims_ = model.n_dims;
+    n_pdfs_ = model.n_states;
+    asr_backend_acoustic *acoustic = nullptr;
+    const asr_status status = device.api()->load_acoustic(device.get(), AcousticView(model).get(), &acoustic);
+    acoustic_ = device.made(status, acoustic, "load_acoustic");
+  }
+  ~Scorer() { device_.api()->free_acoustic(acoustic_); }
+  Scorer(const Scorer &) = delete;
+  Scorer &operator=(const Scorer &) = delete;
+
+  uint32_t n_pdfs() const { return n_pdfs_; }
+
+  // rows: [n_rows][dimensions of the model]. Returns [n_rows][n_pdfs()].
+  std::vector<float> score(const std::vector<float> &rows) const {
+    const size_t n_rows = rows.size() / n_dims_;
+    std::vector<float> scores(n_rows * n_pdfs_);
+    for (size_t row = 0; row < n_rows; row += kRowsAtOnce) {
+      const auto n = static_cast<uint32_t>(std::min<size_t>(kRowsAtOnce, n_rows - row));
+      const asr_score_job job{acoustic_, rows.data() + row * n_dims_, n, 0, scores.data() + row * n_pdfs_};
+      device_.check(device_.api()->score(device_.get(), &job, 1));
+      device_.check(device_.api()->wait(device_.get(), 0));
+    }
+    return scores;
+  }
+
+ private:
+  const Device &device_;
+  uint32_t n_dims_ = 0, n_pdfs_ = 0;
+  asr_backend_acoustic *acoustic_ = nullptr;
+};
+
+// Returns the rows of an utterance, whether it is a recording or an entry of an archive.
+std::vector<float> rows_of(const UtteranceSource &source, const Bundle &bundle, RecordingRows *reader, Utterance *utterance) {
+  if (!utterance->error.empty()) fail(ASR_BAD_FILE, "%s", utterance->error.c_str());
+  if (!utterance->warning.empty()) print_line(stderr, "senone: warning: %s", utterance->warning.c_str());
+  asr_engine_info info{};
+  info.n_feature_dims = bundle.front_end.n_dims();
+  source.prepare(utterance, info);
+  std::vector<float> rows = utterance->input == ASR_INPUT_FLOAT ? reader->read(utterance->path) : std::move(utterance->rows);
+  if (rows.empty()) fail(ASR_BAD_AUDIO, "%s: it has no frames; check that it is not empty", utterance->id.c_str());
+  return rows;
+}
+
+void run(const Kind &kind, const Arguments &arguments) {
+  const RecognizeOptions &recordings = arguments.recordings;
+  const std::string command = kind.name;
+  if (recordings.files.empty() && (recordings.list + recordings.features).empty()) {
+    throw UsageError(command + ": no recordings; name files, or give --list or --features");
+  }
+  MatrixOutput output(command, recordings.matrices, arguments.compress);
+  const Bundle bundle = read_bundle(recordings.model);
+  asr_backend_options options{};
+  options.size = sizeof(options);
+  options.max_lanes = 1;
+  options.window_frames = kRowsAtOnce;
+  options.n_threads = recordings.n_threads;
+  const Device device(choose_device(arguments.device, "--device"), options);
+  std::optional<Scorer> scorer;
+  if (kind.scores) scorer.emplace(device, bundle);
+  const uint32_t n_cols = kind.scores ? scorer->n_pdfs() : bundle.front_end.n_dims();
+  UtteranceSource source(recordings);
+  RecordingRows reader(device, bundle.front_end, recordings.cmn, kRowsAtOnce, recordings.audio.raw_rate_hz);
+  size_t n = 0, n_failed = 0;
+  uint64_t n_frames = 0;
+  {
+    Progress progress(kind.name);
+    for (Utterance utterance; source.next(&utterance); ++n) {
+      progress.update(source.size() ? static_cast<double>(n) / static_cast<double>(*source.size()) : -1, utterance.id);
+      std::vector<float> values;
+      try {
+        values = rows_of(source, bundle, &reader, &utterance);
+        if (scorer) values = scorer->score(values);
+        if (values.size() / n_cols > INT32_MAX) fail(ASR_UNSUPPORTED, "%s: has too many frames", utterance.id.c_str());
+      } catch (const Error &error) {
+        if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_DEVICE_LOST) throw;
+        progress.hide();
+        print_line(stderr, "senone: %s", error.what());
+        ++n_failed;
+        continue;
+      }
+      const auto n_rows = static_cast<uint32_t>(values.size() / n_cols);
+      output.write(utterance.id, values.data(), n_rows, n_cols);
+      n_frames += n_rows;
+    }
+  }
+  if (n_failed == n) fail(ASR_BAD_FILE, "%s: none of %zu utterances could be read", kind.name, n);
+  output.commit();
+  print_line(stderr, "%s: %zu utterances, %llu frames of %u values", recordings.matrices.c_str(), n - n_failed,
+             static_cast<unsigned long long>(n_frames), n_cols);
+  if (n_failed > 0) fail(ASR_BAD_FILE, "%s: %zu of %zu utterances are left out", recordings.matrices.c_str(), n_failed, n);
+}
+
+void add(Command senone, const Kind &kind, const std::string &what) {
+  const auto arguments = std::make_shared<Arguments>();
+  RecognizeOptions &recordings = arguments->recordings;
+  Command command = senone.command(kind.name, what);
+  command.option("files", recordings.files, "Recordings; the id is the name without folder and suffix");
+  command.option("--model", recordings.model, "Bundle whose front end and Gaussians are used").required();
+  command.option("--list", recordings.list, "File of recordings: a line each, path and optional id");
+  command.option("--features", recordings.features, "Archive of Kaldi instead of recordings: features, or MFCCs");
+  command.option("--cmvn", recordings.cmvn, "Archive of CMVN statistics for the MFCCs of --features, instead of --cmn");
+  command.option("--utt2spk", recordings.utt2spk, "Lines `utterance speaker`: who speaks, for --cmvn");
+  command
+      .option("--out", recordings.matrices,
+              "Archive to write: ark:FILE, ark,t:FILE (text) or ark,scp:FILE,LIST; FILE - is standard output")
+      .required();
+  command.flag("--compress", arguments->compress, "One byte for each value, as Kaldi's compressed features");
+  command.option("--cmn", recordings.cmn, "Cepstral mean: of the model's choice, running, of the recording, none")
+      .one_of({"model", "live", "batch", "none"})
+      .shows_default();
+  command.option("--raw-rate", recordings.audio.raw_rate_hz, "Sample rate of .raw files (16-bit little-endian mono)")
+      .range(kMinSampleRateHz, kMaxSampleRateHz)
+      .shows_default();
+  command.option("--device", arguments->device, "What computes (see `senone devices`)").shows_default();
+  command.option("--threads", recordings.n_threads, "Threads of the CPU; default: one for each core").range(1u, kMaxThreads);
+  add_quiet(command);
+  command.callback([kind, arguments] { run(kind, *arguments); });
+}
+
+void add_features(Command senone) {
+  add(senone, {"features", false}, "Write the feature rows of recordings, [frames][dimensions], as an archive of Kaldi");
+}
+
+void add_score(Command senone) {
+  add(senone, {"score", true}, "Write the log-likelihoods of recordings, [frames][pdfs], as an archive of Kaldi");
+}
+
+const Subcommand kFeatures{"features", add_features};
+const Subcommand kScore{"score", add_score};
+
+}  // namespace
+}  // namespace asr::tool
