@@ -81,6 +81,7 @@ class DeviceScorer {
     view.emitting_begin = emitting_begin_, view.epsilon_begin = epsilon_begin_, view.arcs = arcs_.data();
     view.final_costs = &final_cost_, view.pdf_of = pdf_of_.data();
     uint32_t in_use = 1;
+    device_.require_search();
     device_.check(device_.api()->load_graph(device_.get(), &view, &graph_, &in_use));
     asr_search_options options{};
     options.size = sizeof options;

@@ -126,14 +126,15 @@ void Scheduler::extract() {
     }
   }
   if (jobs_.empty()) return;
+  const Device &extractor = model_.extractor();
   const auto extract = [&](const asr_extract_job *jobs, size_t n) {
-    return model_.api()->extract(model_.device().get(), model_.features(), jobs, n);
+    return extractor.api()->extract(extractor.get(), model_.features(), jobs, n);
   };
   const asr_status status = extract(jobs_.data(), jobs_.size());
   const bool apart = jobs_.size() > 1 && may_be_one_session(status);
   for (size_t i = 0; i < extracting_.size(); ++i) {
     try {
-      model_.device().check(apart ? extract(&jobs_[i], 1) : status);
+      extractor.check(apart ? extract(&jobs_[i], 1) : status);
     } catch (...) {
       failed_.add_current(extracting_[i]);
     }
@@ -144,6 +145,7 @@ void Scheduler::extract() {
 
 // Sessions that fuse models have cepstra of each model's front end.
 void Scheduler::extract_fused() {
+  const Device &extractor = model_.extractor();
   for (const SessionPointer &session : sessions_) {
     const FusedModels *const fusion = session->fusion();
     if (fusion == nullptr) continue;
@@ -151,7 +153,7 @@ void Scheduler::extract_fused() {
       for (size_t i = 0; i < fusion->n_front_ends(); ++i) {
         asr_extract_job job;
         if (!session->next_extract(i, &job)) continue;
-        model_.device().check(model_.api()->extract(model_.device().get(), fusion->features(i), &job, 1));
+        extractor.check(extractor.api()->extract(extractor.get(), fusion->features(i), &job, 1));
         session->extracted(i);
       }
     } catch (...) {

@@ -54,6 +54,11 @@ inline std::vector<FrontEnd> front_ends_of_every_step() {
 
 class MfccTest : public BackendTest {
  protected:
+  void SetUp() override {
+    BackendTest::SetUp();
+    require_features();
+  }
+
   struct Loaded {
     Loaded(const asr_backend_api &api, const Device &device, const FeatureTables &tables) : api(api) {
       features = device.load_features(*tables.view());

@@ -351,7 +351,7 @@ TEST_P(SearchTest, ArraysThatAreNotInUseMayGo) {
   EXPECT_EQ(path.arcs[0].transition_id, 1u);
 }
 
-// An epsilon cycle of negative cost is an error with a sentence, not an endless loop.
+// An epsilon cycle of negative cost is an error with a message, not an endless loop.
 TEST_P(SearchTest, NegativeEpsilonCycle) {
   const auto device = open();
   const asr_graph_arc arcs[] = {{0, 1, 0, 1.0f}, {1, 0, 0, -0.5f}, {0, 0, 0, 0.25f}};

@@ -34,6 +34,7 @@ class StepFixture : public SearchFixture {
 
   void SetUp() override {
     SearchFixture::SetUp();
+    require_features();
     if (!IsSkipped() && signals() == nullptr) GTEST_SKIP() << entry().id << ": has no fused step";
   }
   // The slots of the extension "signals", perhaps without those for speakers; NULL if the back end has none.
