@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/base/limits.h"
-#include "tests/reference/gmm.h"
-#include "tests/reference/random_gmm.h"
+#include "reference/gmm.h"
+#include "reference/random_gmm.h"
 #include "tools/bench.h"
 #include "tools/bench_gmm_blas.h"
 #include "tools/bench_gmm_models.h"

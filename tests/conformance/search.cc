@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the search against its double and literal references (tests/reference/viterbi.h), on thousands of small random graphs.
+// Tests the search against its double and literal references (reference/viterbi.h), on thousands of small random graphs.
 #include <cmath>
 #include <limits>
 
+#include "reference/random_gmm.h"
+#include "reference/viterbi.h"
 #include "tests/conformance/search_fixture.h"
-#include "tests/reference/random_gmm.h"
-#include "tests/reference/viterbi.h"
 
 namespace asr::test {
 namespace {

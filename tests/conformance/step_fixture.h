@@ -13,8 +13,8 @@
 #include "core/backend/asr_backend_signals.h"
 #include "core/feature/feature_pipeline.h"
 #include "core/feature/signal_feed.h"
+#include "reference/random_gmm.h"
 #include "tests/conformance/search_fixture.h"
-#include "tests/reference/random_gmm.h"
 #include "tests/unit/feature/signals.h"
 
 namespace asr::test {
