@@ -53,7 +53,7 @@ void Scheduler::run() {
     inbox_.next_sessions(before.empty(), model_.options().max_lanes, model_.overlaps(), live_.size(), &sessions_);
     if (sessions_.empty() && before.empty() && inbox_.is_stopping()) return;
     model_.objects().free_unused();
-    inbox_.run_errands();
+    inbox_.run_tasks();
     if (sessions_.empty() && before.empty()) continue;
     keep_own();
     step(&now, &before);
@@ -235,15 +235,15 @@ void Scheduler::give_up_device() {
     model_.wait(0);          // so that no running work reads the windows
   } catch (const Error &) {  // the loss is known
   }
-  if (take_over_) spare_ = take_over_(reason);
-  inbox_.set_can_fall_back(spare_ != nullptr);
+  if (take_over_) fallback_ = take_over_(reason);
+  inbox_.set_can_fall_back(fallback_ != nullptr);
 }
 
 void Scheduler::end_failed() noexcept {
   while (const SessionPointer session = failed_.pop()) {
     live_.erase(session);
-    if (spare_ != nullptr && session->failure().code() == ASR_DEVICE_LOST) {
-      session->move_to(&spare_->inbox(), spare_->model_);
+    if (fallback_ != nullptr && session->failure().code() == ASR_DEVICE_LOST) {
+      session->move_to(&fallback_->inbox(), fallback_->model_);
     } else {
       session->end_with_failure();
     }
