@@ -48,14 +48,15 @@ void warn_of_selection(const std::string &bundle_path, const AcousticModel &mode
   for (size_t c = 0; c < n_users.size(); ++c) own = own || (n_users[c] == 1 && model.codebooks[c].n_gaussians > 1);
   if (options.n_best_gaussians > 0 && !share) {
     log(ASR_LOG_WARNING,
-        "%s: asr_engine_config.n_best_gaussians (--selection N) has no effect, as no states share Gaussians; cluster_share "
-        "(--selection P%%) is for such models",
+        "%s: asr_engine_config.n_best_gaussians has no effect, as no states share Gaussians; asr_engine_config.cluster_share "
+        "is "
+        "for such models",
         bundle_path.c_str());
   }
   if (options.cluster_share < 1 && !own) {
     log(ASR_LOG_WARNING,
-        "%s: asr_engine_config.cluster_share (--selection P%%) has no effect, as states share their Gaussians or have one "
-        "each; n_best_gaussians (--selection N) is for Gaussians that states share",
+        "%s: asr_engine_config.cluster_share has no effect, as states share their Gaussians or have one each; "
+        "asr_engine_config.n_best_gaussians is for Gaussians that states share",
         bundle_path.c_str());
   }
 }
@@ -91,11 +92,11 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
       acoustic_(nullptr, nullptr),
       objects_(std::make_unique<DeviceObjects>()) {
   if (options.n_best_gaussians > 0 && !device_.has(ASR_BACKEND_SELECTION)) {
-    fail(ASR_UNSUPPORTED, "%s mixes all Gaussians; leave asr_engine_config.n_best_gaussians 0 (no --selection), or use the CPU",
+    fail(ASR_UNSUPPORTED, "%s mixes all Gaussians; leave asr_engine_config.n_best_gaussians 0, or use the CPU",
          device_.entry().id.c_str());
   }
   if (options.cluster_share < 1 && !device_.has(ASR_BACKEND_CLUSTERS)) {
-    fail(ASR_UNSUPPORTED, "%s scores all states; leave asr_engine_config.cluster_share 0 (no --selection), or use the CPU",
+    fail(ASR_UNSUPPORTED, "%s scores all states; leave asr_engine_config.cluster_share 0, or use the CPU",
          device_.entry().id.c_str());
   }
   open_searcher();
