@@ -529,6 +529,6 @@ void asr_close(asr_stream *stream) {
     return;
   }
   const Uncancelled uncancelled;
-  asr::EventQueue::Keepsake handle(stream, free_stream);
+  asr::EventQueue::Handle handle(stream, free_stream);
   stream->current()->close(&handle);
 }

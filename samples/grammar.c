@@ -6,8 +6,8 @@
 #include <asr_build.h>
 #include <stdio.h>
 
-static int failed(const char *sentence) {
-  fprintf(stderr, "grammar: %s\n", sentence);
+static int failed(const char *message) {
+  fprintf(stderr, "grammar: %s\n", message);
   return 1;
 }
 

@@ -233,8 +233,8 @@ size_t AudioFile::read(float *samples, size_t n) {
 }
 
 std::vector<std::string> AudioFile::take_warnings() {
-  for (std::string sentence; decoder_->next_warning(&sentence);) warnings_.push_back(sentence);
-  for (std::string &sentence : warnings_) sentence = path_ + ": " + sentence;
+  for (std::string message; decoder_->next_warning(&message);) warnings_.push_back(message);
+  for (std::string &message : warnings_) message = path_ + ": " + message;
   return std::exchange(warnings_, {});
 }
 

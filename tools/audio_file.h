@@ -46,7 +46,7 @@ class AudioFile {
   // The following are complete at the end.
   uint64_t n_missing_bytes() const { return decoder_->n_missing_bytes(); }
   bool has_shrunk() const;                   // the file is shorter than when it was opened
-  std::vector<std::string> take_warnings();  // new sentences about the recording
+  std::vector<std::string> take_warnings();  // new messages about the recording
 
  private:
   AudioFile(const std::string &path, const AudioOptions &options, bool is_live, int end);

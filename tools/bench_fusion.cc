@@ -8,7 +8,7 @@
 
 #include "core/base/limits.h"
 #include "core/rows/fusion.h"
-#include "tests/reference/fusion.h"
+#include "reference/fusion.h"
 #include "tools/bench.h"
 
 namespace asr::tool {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/base/limits.h"
-#include "tests/reference/gmm.h"
-#include "tests/reference/random_gmm.h"
+#include "reference/gmm.h"
+#include "reference/random_gmm.h"
 #include "tools/bench.h"
 #include "tools/bench_gmm_blas.h"
 #include "tools/bench_gmm_models.h"
@@ -81,6 +81,7 @@ class DeviceScorer {
     view.emitting_begin = emitting_begin_, view.epsilon_begin = epsilon_begin_, view.arcs = arcs_.data();
     view.final_costs = &final_cost_, view.pdf_of = pdf_of_.data();
     uint32_t in_use = 1;
+    device_.require_search();
     device_.check(device_.api()->load_graph(device_.get(), &view, &graph_, &in_use));
     asr_search_options options{};
     options.size = sizeof options;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tests/reference/random_gmm.h"
+#include "reference/random_gmm.h"
 #include "tools/bench.h"
 
 namespace asr::tool {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "core/feature/mfcc_tables.h"
-#include "tests/reference/mfcc.h"
+#include "reference/mfcc.h"
 #include "tools/bench.h"
 
 namespace asr::tool {

@@ -70,6 +70,7 @@ BenchGraph::BenchGraph(const SearchBench &bench) {
 asr_backend_graph *BenchGraph::load(const Device &device) {
   asr_backend_graph *loaded = nullptr;
   uint32_t in_use = 1;
+  device.require_search();
   device.check(file_ ? file_->load(*device.api(), device.has(ASR_BACKEND_PACKED_GRAPH), device.get(), &loaded)
                      : device.api()->load_graph(device.get(), &view_, &loaded, &in_use));
   return loaded;

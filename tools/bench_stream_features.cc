@@ -105,9 +105,9 @@ class Pass {
     if (kind == ASR_EVENT_END) place->pass->hand_back(place);
   }
 
-  void note_error(const char *sentence) {
+  void note_error(const char *message) {
     std::lock_guard lock(mutex_);
-    if (first_error_.empty()) first_error_ = sentence;
+    if (first_error_.empty()) first_error_ = message;
   }
 
   void hand_back(Place *place) {

@@ -15,8 +15,6 @@ const std::map<std::string, std::string> &options() {
       {"max_utterance_s", "--max-hours"},
       {"reject_threshold", "--reject"},
       {"speaker", "the speaker (--adapt, --vtln search, --transforms, --warps)"},
-      {"n_best_gaussians", "--selection N"},
-      {"cluster_share", "--selection P%"},
       {"max_lanes", "--jobs"},
       {"n_threads", "--threads"},
       {"input", "the kind of input"},
@@ -60,30 +58,27 @@ std::string renamed(const std::string &token) {
 
 }  // namespace
 
-std::string in_command_terms(const std::string &sentence) {
+std::string in_command_terms(const std::string &message) {
   const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   std::string result;
-  for (size_t at = 0; at < sentence.size();) {
-    const bool begins = (sentence.compare(at, 4, "asr_") == 0 || sentence.compare(at, 4, "ASR_") == 0) &&
-                        (at == 0 || (!is_name(sentence[at - 1]) && sentence[at - 1] != '/'));
+  for (size_t at = 0; at < message.size();) {
+    const bool begins = (message.compare(at, 4, "asr_") == 0 || message.compare(at, 4, "ASR_") == 0) &&
+                        (at == 0 || (!is_name(message[at - 1]) && message[at - 1] != '/'));
     if (!begins) {
-      result += sentence[at++];
+      result += message[at++];
       continue;
     }
     size_t end = at;
-    while (end < sentence.size() && is_name(sentence[end])) ++end;
-    if (at == 0 && sentence.compare(end, 2, ": ") == 0) {  // the function that failed
+    while (end < message.size() && is_name(message[end])) ++end;
+    if (at == 0 && message.compare(end, 2, ": ") == 0) {  // the function that failed
       at = end + 2;
       continue;
     }
-    if (end + 1 < sentence.size() && sentence[end] == '.' && is_name(sentence[end + 1])) {
-      for (++end; end < sentence.size() && is_name(sentence[end]);) ++end;
+    if (end + 1 < message.size() && message[end] == '.' && is_name(message[end + 1])) {
+      for (++end; end < message.size() && is_name(message[end]);) ++end;
     }
-    result += renamed(sentence.substr(at, end - at));
+    result += renamed(message.substr(at, end - at));
     at = end;
-    for (const char *option : {" (--selection N)", " (--selection P%)", " 0 (no --selection)"}) {  // beside its field
-      if (sentence.compare(at, std::string(option).size(), option) == 0) at += std::string(option).size();
-    }
   }
   return result;
 }

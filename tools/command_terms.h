@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the sentences of the library, which name C functions, fields and constants, into the terms of the command.
+// Puts the messages of the library, which name C functions, fields and constants, into the terms of the command.
 #pragma once
 
 #include <string>
 
 namespace asr::tool {
 
-// Returns the sentence with options instead of fields ("--lattice-beam" for "asr_stream_config.lattice_beam"), and without the
+// Returns the message with options instead of fields ("--lattice-beam" for "asr_stream_config.lattice_beam"), and without the
 // function that failed.
-std::string in_command_terms(const std::string &sentence);
+std::string in_command_terms(const std::string &message);
 
 }  // namespace asr::tool

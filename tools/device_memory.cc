@@ -41,16 +41,31 @@ asr_backend_memory memory_of(const Device &device) {
   return memory;
 }
 
+namespace {
+
+double mb(uint64_t bytes) {
+  const uint64_t hundredths = bytes / 10000;
+  return static_cast<double>(hundredths) / 100;
+}
+
+// For a device that does not search: graphs and channels are in the host's memory.
+nlohmann::ordered_json memory_of_model(const LoadedModel &model) {
+  const asr_backend_memory memory = memory_of(model.device());
+  nlohmann::ordered_json figures{{"device", model.device().entry().id}, {"acoustic_mb", mb(memory.acoustic_bytes)}};
+  if (&model.extractor() == &model.device()) figures["features_mb"] = mb(memory.features_bytes);
+  figures["searched_on"] = model.searcher().entry().id;
+  return figures;
+}
+
+}  // namespace
+
 nlohmann::ordered_json device_memory(const std::string &bundle, const std::string &device) {
   EngineOptions options;
   options.device = device;
   const LoadedModel model(bundle, options);
+  if (model.is_split()) return memory_of_model(model);
   LoadedGraph graph(read_graph_parts(model.bundle()), model);
   const std::shared_ptr<asr_backend_graph> loaded = graph.on(model);
-  const auto mb = [](uint64_t bytes) {
-    const uint64_t hundredths = bytes / 10000;
-    return static_cast<double>(hundredths) / 100;
-  };
   const uint64_t best_path = channel_bytes(model, loaded.get(), 0), with_lattice = channel_bytes(model, loaded.get(), 8);
   const asr_backend_memory memory = memory_of(model.device());
   return {{"device", model.device().entry().id},

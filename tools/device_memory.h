@@ -16,7 +16,7 @@ bool tells_memory(const Device &device);
 asr_backend_memory memory_of(const Device &device);
 
 // Loads the bundle on the device and begins a stream without lattices and one with. Returns the MB of each part, and of a lane
-// and a channel.
+// and a channel. If the device does not search, it names the one that does instead of graph, lanes and channels.
 nlohmann::ordered_json device_memory(const std::string &bundle, const std::string &device);
 
 }  // namespace asr::tool

@@ -29,7 +29,7 @@ struct RecognisedAlternative {
 struct Recognition {
   std::string id, path;
   std::string error;                  // empty on success
-  std::vector<std::string> warnings;  // sentences about the recording that are not printed yet
+  std::vector<std::string> warnings;  // messages about the recording that are not printed yet
   RecognisedAlternative best;
   std::vector<RecognisedAlternative> others;  // alternatives of --nbest
   double audio_s = 0, acoustic_scale = 0;     // acoustic_scale is set with a lattice

@@ -268,10 +268,22 @@ void add_recognize(Command app) {
               "Of a Gaussian's parameters on the device; 16: half the memory, and scores that differ by up to a few hundredths")
       .one_of({16u, 32u})
       .shows_default();
-  command.option(
-      "--selection", options->selection,
-      "Score less, CPU only. N: of the Gaussians that states share, mix the N likeliest of a frame. P%: of the states "
-      "with Gaussians of their own, score the share nearest to a frame and estimate the others. Default: score all");
+  command
+      .option("--n-best-gaussians", options->n_best_gaussians,
+              "Of the Gaussians that states share, mix only so many, the likeliest of a frame; 0: all. CPU only")
+      .range(0u, kMaxBestGaussians)
+      .shows_default();
+  command
+      .option("--cluster-share", options->cluster_share,
+              "Of the states with Gaussians of their own, score the share nearest to a frame, such as 0.25, and estimate the "
+              "others; 0 or 1: score all. CPU only")
+      .range(0.0f, 1.0f)
+      .shows_default();
+  command
+      .option("--selection", options->selection,
+              "Old name: --selection N is --n-best-gaussians N, --selection 25% is --cluster-share 0.25")
+      .excludes("--n-best-gaussians")
+      .excludes("--cluster-share");
   command.option("--fallback", options->fallback, "cpu: recognises what a lost device did not finish; default: that fails")
       .one_of({"cpu"});
   command.option("--jobs", options->n_jobs, "Recordings recognised at a time; default: one for each thread")

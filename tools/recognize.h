@@ -43,7 +43,7 @@ struct RecognizeOptions {
   float reject = 0;                     // threshold of reject_text; 0: none, below 0: off
   bool keep_rejected = false, strict = false;
   bool json = false, ctm = false, srt = false, confidence = false, resume = false;
-  std::string selection;  // "N", "P%", or "": all is scored
+  std::string selection;  // "N" or "P%", the old name of the last two here; or ""
   uint32_t model_bits = 32, n_best_gaussians = 0;
   float cluster_share = 0;
   AudioOptions audio;
@@ -68,8 +68,8 @@ struct Utterance {
   size_t n_rows = 0, row_length = 0;  // shape of `rows`
   std::vector<float> rows;
   std::string place;    // "FILE:line" of the list that names it; empty for others
-  std::string error;    // a sentence if it could not be read: it fails, the others do not
-  std::string warning;  // a sentence about how it was read
+  std::string error;    // a message if it could not be read: it fails, the others do not
+  std::string warning;  // a message about how it was read
 };
 
 // Returns the preset of the given name; ASR_ENDPOINT_OFF for other names.

@@ -145,9 +145,9 @@ class Batch {
         }
         result->error = std::move(utterance.error);
       } catch (...) {
-        const std::string sentence = current_error().what();
+        const std::string message = current_error().what();
         const std::string &name = utterance.input == ASR_INPUT_FLOAT ? utterance.path : utterance.id;
-        result->error = sentence.rfind(name, 0) == 0 ? sentence : name + ": " + sentence;
+        result->error = message.rfind(name, 0) == 0 ? message : name + ": " + message;
         if (!utterance.place.empty()) {
           const std::string id = utterance.input == ASR_INPUT_FLOAT ? utterance.id + ": " : "";
           result->error = utterance.place + ": " + id + result->error;

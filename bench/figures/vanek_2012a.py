@@ -256,7 +256,7 @@ def figure_7(sources: Sources) -> Drawing:
     table = Table(
         'Vaněk et al. 2012a, figure 7: word accuracy against the real-time factor',
         '100 − word error rate in percent, one core of an EPYC (Turin) that was not quiet: times are good to about 20 %. '
-        'CPU fast scores a quarter of the clusters of states in each frame (`--selection 25%`); it and the CPU full beside it '
+        'CPU fast scores a quarter of the clusters of states in each frame (`--cluster-share 0.25`); it and the CPU full beside it '
         'ran on a core of a Xeon. Rows of PocketSphinx are from other machines, at its default beams. GPU: an H200, 16 '
         'recordings at a time, and the time taken; hybrid: searched on cores of a Xeon.',
         ['recordings', 'models', 'by', 'beam', 'accuracy, %', 'real-time factor'],

@@ -9,7 +9,7 @@
 // RANGES    Events of a stream, devices, alternatives, words, arcs and states of a lattice are ranges for `for`.
 // TEXT      Text is never copied: a std::string_view belongs to the event, engine or list that returned it. Words,
 //           alternatives and lattices are views of their event, and must not be used after it.
-// ERRORS    A call that fails throws senone::Error: the status, and asr_last_error's sentence as what(). Each function
+// ERRORS    A call that fails throws senone::Error: the status, and asr_last_error's message as what(). Each function
 //           try_NAME does the same without throwing and returns an Expected: a value, or an Error. Iterating over events
 //           does not throw for an ERROR event; final_event throws it.
 // CALLBACKS A callback is a std::function that takes events, on threads of the library. Its exceptions do not reach the
@@ -45,7 +45,7 @@ namespace senone {
 
 class Error : public std::runtime_error {
  public:
-  Error(asr_status status, const std::string &sentence) : std::runtime_error(sentence), status_(status) {}
+  Error(asr_status status, const std::string &message) : std::runtime_error(message), status_(status) {}
 
   asr_status status() const noexcept { return status_; }
   std::string_view status_text() const noexcept { return asr_status_text(status_); }
@@ -379,7 +379,7 @@ class Event {
   asr_status status() const noexcept { return asr_event_status(get()); }   // ASR_OK except for kError
   std::uint32_t flags() const noexcept { return asr_event_flags(get()); }  // ASR_FLAG_*
   double time_s() const noexcept { return asr_event_time_s(get()); }
-  std::string_view text() const noexcept { return asr_event_text(get()); }  // for kError: the error's sentence
+  std::string_view text() const noexcept { return asr_event_text(get()); }  // for kError: the error message
   Alternatives alternatives() const noexcept { return Alternatives(get()); }
   Words words() const noexcept { return Words(get(), 0); }  // words of the best alternative
   // Probability that the speech is not in the grammar, 0..1; -1 if unknown.
@@ -1012,7 +1012,7 @@ class Audio {
     return info;
   }
 
-  // The next warning, a sentence whose subject is the recording; "" if there is none.
+  // The next warning, a message whose subject is the recording; "" if there is none.
   std::string next_warning() {
     const char *const warning = asr_audio_warning(get());
     return warning == nullptr ? "" : warning;

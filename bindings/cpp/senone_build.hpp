@@ -8,7 +8,7 @@
 // HANDLES   GrammarBuilder and Grammar own their objects and can be moved, not copied. A moved-from or default-constructed
 //           one is empty: it converts to false, and may only be assigned to and destroyed.
 // TEXT      Text is never copied: bytes and unknown words belong to their Grammar, which outlives its builder.
-// ERRORS    Errors are as in senone.hpp: senone::Error with the library's sentence, thrown, or in the Expected of a try_
+// ERRORS    Errors are as in senone.hpp: senone::Error with the library's message, thrown, or in the Expected of a try_
 //           function.
 // THREADS   Any threads may use a builder or a grammar at once. Destroying or moving one must not happen at the same time.
 #ifndef SENONE_BUILD_HPP

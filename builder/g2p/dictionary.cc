@@ -166,8 +166,8 @@ std::optional<uint32_t> next_letter(std::string_view text, size_t *at) {
     valid = *at < text.size() && (static_cast<unsigned char>(text[*at]) & 0xc0) == 0x80;
     if (valid) letter = letter << 6 | (static_cast<unsigned char>(text[(*at)++]) & 0x3fu);
   }
-  constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
-  if (!valid || letter < kLeast[n_more] || letter > 0x10ffff || (letter >= 0xd800 && letter < 0xe000)) return std::nullopt;
+  constexpr uint32_t kMin[] = {0, 0x80, 0x800, 0x10000};
+  if (!valid || letter < kMin[n_more] || letter > 0x10ffff || (letter >= 0xd800 && letter < 0xe000)) return std::nullopt;
   return letter;
 }
 

@@ -46,10 +46,10 @@ GraphBuilder::GraphBuilder(const std::string &bundle_path) : model_(std::make_sh
 // The words available to grammars: the lexicons' words, and words that G2P pronounces.
 class GraphBuilder::Words {
  public:
-  Words(const Model &model, const Means &means, const BuildOptions &options) : means_(means) {
-    if (means.g2p != nullptr) guessed_.emplace(means.g2p, model.set, means.n_guesses);
+  Words(const Model &model, const Inputs &inputs, const BuildOptions &options) : inputs_(inputs) {
+    if (inputs.g2p != nullptr) guessed_.emplace(inputs.g2p, model.set, inputs.n_guesses);
     vocabulary_.pronounced = [this](const std::string &word) {
-      return is_class(word) || means_.lexicons.contains(word) || (guessed_ && guessed_->pronounces(word));
+      return is_class(word) || inputs_.lexicons.contains(word) || (guessed_ && guessed_->pronounces(word));
     };
     vocabulary_.dictionary = "the builder's lexicons";
     vocabulary_.drop_unknown = options.drop_unknown;
@@ -58,18 +58,18 @@ class GraphBuilder::Words {
         "set its field unknown to ASR_BUILD_DROP_UNKNOWN";
     vocabulary_.dropped = &unknown_;
     vocabulary_.why_left_out = [this](const std::string &word) {
-      const LeftOut *const left_out = means_.lexicons.left_out(word);
+      const LeftOut *const left_out = inputs_.lexicons.left_out(word);
       return left_out == nullptr ? "" : left_out->why();
     };
   }
 
   const Vocabulary &vocabulary() const { return vocabulary_; }
 
-  bool is_class(const std::string &word) const { return word[0] == '$' && means_.classes.count(word.substr(1)) != 0; }
+  bool is_class(const std::string &word) const { return word[0] == '$' && inputs_.classes.count(word.substr(1)) != 0; }
 
   // Returns the pronunciations of these words.
   Lexicon lexicon_of(const std::vector<std::string> &words) const {
-    Lexicon lexicon = means_.lexicons.restricted(words);
+    Lexicon lexicon = inputs_.lexicons.restricted(words);
     if (guessed_) add_words(&lexicon, guessed_->words(), "the words of G2P");
     return lexicon;
   }
@@ -83,34 +83,34 @@ class GraphBuilder::Words {
   }
 
  private:
-  const Means &means_;
+  const Inputs &inputs_;
   std::optional<GuessedWords> guessed_;
   Vocabulary vocabulary_;
   std::vector<std::string> unknown_;
 };
 
-GraphBuilder::Means GraphBuilder::means() const {
+GraphBuilder::Inputs GraphBuilder::inputs() const {
   const std::lock_guard lock(mutex_);
-  return means_;
+  return inputs_;
 }
 
 void GraphBuilder::add_lexicon(const std::string &text, const std::string &source) {
   size_t n_left_out = 0;
   Lexicon added = parse_sphinx_lexicon(text, source, model_->set, &n_left_out);
   const std::lock_guard one_at_a_time(lexicon_mutex_);
-  LexiconStack lexicons = means().lexicons.with(std::move(added), source);
+  LexiconStack lexicons = inputs().lexicons.with(std::move(added), source);
   const std::lock_guard lock(mutex_);
-  means_.lexicons = std::move(lexicons);
+  inputs_.lexicons = std::move(lexicons);
 }
 
 void GraphBuilder::set_g2p(std::shared_ptr<const G2pModel> model, size_t n_best) {
   const std::lock_guard lock(mutex_);
-  means_.g2p = std::move(model);
-  means_.n_guesses = n_best;
+  inputs_.g2p = std::move(model);
+  inputs_.n_guesses = n_best;
 }
 
-GraphBuilder::PhraseList GraphBuilder::read_phrases(const Means &means, RuleNode phrases, const BuildOptions &options) const {
-  Words words(*model_, means, options);
+GraphBuilder::PhraseList GraphBuilder::read_phrases(const Inputs &inputs, RuleNode phrases, const BuildOptions &options) const {
+  Words words(*model_, inputs, options);
   std::vector<std::string> used;
   std::vector<TextPlace> places;
   for (const auto &[word, place] : words_of(phrases)) {
@@ -151,7 +151,7 @@ BuiltGraph GraphBuilder::finish(const GraphData &graph, const WordTable &words, 
 
 BuiltGraph GraphBuilder::build(const std::function<Grammar(const Vocabulary &)> &make_grammar, const BuildOptions &options,
                                const std::string &maker) const {
-  const Means now = means();
+  const Inputs now = inputs();
   Words words(*model_, now, options);
   Grammar grammar = make_grammar(words.vocabulary());
   for (const std::string &word : grammar.words) grammar.is_class.push_back(words.is_class(word));

@@ -96,7 +96,7 @@ class GraphBuilder {
   };
 
   // A snapshot of everything that a build uses, taken at its beginning.
-  struct Means {
+  struct Inputs {
     LexiconStack lexicons;
     std::shared_ptr<const G2pModel> g2p;
     size_t n_guesses = 1;
@@ -104,17 +104,17 @@ class GraphBuilder {
   };
   class Words;
 
-  Means means() const;
-  PhraseList read_phrases(const Means &means, RuleNode phrases, const BuildOptions &options) const;  // without graph
+  Inputs inputs() const;
+  PhraseList read_phrases(const Inputs &inputs, RuleNode phrases, const BuildOptions &options) const;  // without graph
   void compile_phrases(PhraseList *list, const std::string &name) const;
   GraphOptions graph_options(const BuildOptions &options) const;
   BuiltGraph finish(const GraphData &graph, const WordTable &words, const std::string &maker) const;
-  BuiltGraph join(std::shared_ptr<const OpenGrammar> open, const Means &means) const;
+  BuiltGraph join(std::shared_ptr<const OpenGrammar> open, const Inputs &inputs) const;
 
   const std::shared_ptr<const Model> model_;
   std::mutex lexicon_mutex_, class_mutex_;  // serialise additions of lexicons, and changes of classes
   mutable std::mutex mutex_;
-  Means means_;  // its targets are replaced as a whole
+  Inputs inputs_;  // its targets are replaced as a whole
 };
 
 }  // namespace asr

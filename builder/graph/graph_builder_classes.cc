@@ -26,7 +26,7 @@ void GraphBuilder::compile_phrases(PhraseList *list, const std::string &name) co
 
 void GraphBuilder::set_class(const std::string &name, const std::string &phrases, const BuildOptions &options, bool add) {
   const std::lock_guard one_at_a_time(class_mutex_);
-  const Means now = means();
+  const Inputs now = inputs();
   const auto known = now.classes.find(name);
   auto changed = std::make_shared<PhraseClass>();
   if (add && known != now.classes.end()) *changed = *known->second;
@@ -48,7 +48,7 @@ void GraphBuilder::set_class(const std::string &name, const std::string &phrases
     changed->lists.push_back(std::move(list));
   }
   const std::lock_guard lock(mutex_);
-  means_.classes[name] = std::move(changed);
+  inputs_.classes[name] = std::move(changed);
 }
 
 BuiltGraph GraphBuilder::build_again(const BuiltGraph &graph) const {
@@ -56,7 +56,7 @@ BuiltGraph GraphBuilder::build_again(const BuiltGraph &graph) const {
   if (graph.open->model != model_) {
     fail(ASR_INVALID_ARGUMENT, "asr_build_again: another builder has made the result; give that one");
   }
-  return join(graph.open, means());
+  return join(graph.open, inputs());
 }
 
 namespace {
@@ -117,7 +117,7 @@ class JoinedWords {
 
 }  // namespace
 
-BuiltGraph GraphBuilder::join(std::shared_ptr<const OpenGrammar> open, const Means &means) const {
+BuiltGraph GraphBuilder::join(std::shared_ptr<const OpenGrammar> open, const Inputs &inputs) const {
   JoinedWords words(*open);
   const std::vector<uint32_t> numbers = words.add_open();
   std::vector<std::vector<ClassFilling>> fillings(numbers.size());
@@ -125,7 +125,7 @@ BuiltGraph GraphBuilder::join(std::shared_ptr<const OpenGrammar> open, const Mea
   for (uint32_t name = 1; name < numbers.size(); ++name) {
     if (!open->is_class[name]) continue;
     classes.insert(open->words.words[name]);
-    const PhraseClass &phrases = *means.classes.at(open->words.words[name].substr(1));
+    const PhraseClass &phrases = *inputs.classes.at(open->words.words[name].substr(1));
     double n_phrases = 0;
     for (const auto &list : phrases.lists) n_phrases += static_cast<double>(list->size());
     for (const auto &list : phrases.lists) {

@@ -21,7 +21,7 @@ struct HtkOptions {
 ImportedModel import_htk(const HtkOptions &options);
 ImportedModel import_julius(const HtkOptions &options);
 
-// Returns the front end of a parameter kind (htk_model.h) with rows of the given length. Adds sentences about assumptions to
+// Returns the front end of a parameter kind (htk_model.h) with rows of the given length. Adds messages about assumptions to
 // `notes`.
 FrontEnd htk_front_end_of(uint16_t kind, uint32_t n_dims, const HtkOptions &options, std::vector<std::string> &notes);
 

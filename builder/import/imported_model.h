@@ -15,7 +15,7 @@ struct ImportedModel {
   AcousticModel acoustic;
   HmmSet hmms;
   Bundle bundle;                   // name, source, front_end, filler_words, decoding; path and files unused
-  std::vector<std::string> notes;  // sentences for the user: assumptions and omissions
+  std::vector<std::string> notes;  // messages for the user: assumptions and omissions
 };
 
 // Checks that the parts fit together and writes senone.json, acoustic.bin and hmms.bin as the bundle `path`. Leaves nothing

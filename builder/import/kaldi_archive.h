@@ -27,7 +27,7 @@ class ArchiveReader {
   template <typename T>
   bool next(std::string *key, Matrix<T> *matrix);
 
-  // A sentence about the last entry that was read, such as that its range was cut; or empty.
+  // A message about the last entry that was read, such as that its range was cut; or empty.
   const std::string &warning() const;
 
   // Returns the place of the last entry of next(): "FILE:line" of a list, "FILE, entry 3" of an archive.

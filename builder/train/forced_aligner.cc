@@ -113,6 +113,7 @@ asr_backend_options ForcedAligner::options(uint32_t n_threads) {
 
 ForcedAligner::ForcedAligner(const Device &device, const AcousticModel &model, double beam, double lattice_beam)
     : device_(device), n_dims_(model.n_dims), search_(search_options(beam, lattice_beam)) {
+  device.require_search();
   device.check(device.api()->load_acoustic(device.get(), AcousticView(model).get(), &acoustic_));
 }
 

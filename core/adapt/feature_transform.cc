@@ -14,8 +14,8 @@ void FeatureTransform::apply(float *rows, size_t n_rows) const {
       const float *const a = matrix.data() + size_t{d} * (n_dims + 1);
       auto sum = static_cast<double>(a[n_dims]);
       for (uint32_t i = 0; i < n_dims; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(at[i]);
-      constexpr double kMost = std::numeric_limits<float>::max();
-      row[d] = static_cast<float>(std::clamp(sum, -kMost, kMost));
+      constexpr double kMax = std::numeric_limits<float>::max();
+      row[d] = static_cast<float>(std::clamp(sum, -kMax, kMax));
     }
     std::copy(row.begin(), row.end(), at);
   }

@@ -15,7 +15,7 @@ namespace {
 std::vector<float> transformed_means(const AcousticModel &model, const FeatureTransform &by) {
   std::vector<float> means = model.means;
   if (by.n_dims == 0) return means;
-  constexpr double kMost = std::numeric_limits<float>::max();
+  constexpr double kMax = std::numeric_limits<float>::max();
   for (const asr_gmm_codebook &codebook : model.codebooks) {
     const std::vector<uint32_t> &dims = model.streams[codebook.stream].dims;
     for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
@@ -25,7 +25,7 @@ std::vector<float> transformed_means(const AcousticModel &model, const FeatureTr
         auto sum = static_cast<double>(w[by.n_dims]);
         for (size_t j = 0; j < dims.size(); ++j)
           sum += static_cast<double>(w[dims[j]]) * static_cast<double>(model.means[first + j]);
-        means[first + i] = static_cast<float>(std::clamp(sum, -kMost, kMost));
+        means[first + i] = static_cast<float>(std::clamp(sum, -kMax, kMax));
       }
     }
   }

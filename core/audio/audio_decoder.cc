@@ -445,9 +445,9 @@ uint32_t AudioDecoder::number(size_t at, size_t n_bytes) const {
   return static_cast<uint32_t>(bits_of(here() + at, n_bytes, is_big_endian_));
 }
 
-bool AudioDecoder::next_warning(std::string *sentence) {
+bool AudioDecoder::next_warning(std::string *message) {
   if (warnings_.empty()) return false;
-  *sentence = std::move(warnings_.front());
+  *message = std::move(warnings_.front());
   warnings_.pop_front();
   return true;
 }

@@ -41,7 +41,7 @@ class AudioDecoder {
  public:
   explicit AudioDecoder(const AudioInput &input);
 
-  // Takes the next bytes, in pieces of any sizes. The samples do not depend on the pieces. Throws asr::Error, whose sentence
+  // Takes the next bytes, in pieces of any sizes. The samples do not depend on the pieces. Throws asr::Error, whose message
   // has no subject ("is FLAC, ..."), if this is no input for the decoder; kind() tells then what it is.
   void push(const void *bytes, size_t n);
   void finish();  // the input has ended
@@ -61,7 +61,7 @@ class AudioDecoder {
   const FileKind *kind() const { return kind_ != nullptr ? kind_ : other_; }  // nullptr: no header, or none that is known
   bool is_for_sndfile() const { return is_for_sndfile_; }                     // it was refused, but libsndfile may read it
   uint64_t n_missing_bytes() const { return n_missing_; }  // that the header tells of and the ended input lacks
-  bool next_warning(std::string *sentence);                // a sentence without a subject; false: no further one yet
+  bool next_warning(std::string *message);                 // a message without a subject; false: no further one yet
 
  private:
   enum class State {

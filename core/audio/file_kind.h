@@ -26,7 +26,7 @@ struct KindFound {
 // Returns the kind of an input that begins with bytes[0..n). has_ended: nothing follows these bytes.
 KindFound kind_of(const unsigned char *bytes, size_t n, bool has_ended);
 
-// Returns a sentence without a subject: "is MP4 or M4A, which ...; convert it: ...".
+// Returns a message without a subject: "is MP4 or M4A, which ...; convert it: ...".
 std::string why_not_decoded(const FileKind &kind);
 
 }  // namespace asr

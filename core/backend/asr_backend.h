@@ -20,6 +20,13 @@
  *   calls were carried out in order. Pointers are read during the call only, unless "until" says otherwise, and are never NULL
  *   unless the comment says so.
  *
+ * PARTIAL BACK ENDS
+ *   A back end has to score; the front end and the search are optional, each as a whole: the slots of a part marked "(optional:
+ *   front end)" or "(optional: search)" are all set or all NULL. Where they are NULL the CPU does that part. The user may name
+ *   another device for the search (asr_engine_config.search_device). Log-likelihoods then pass through the memory of the host:
+ *   every asr_score_job has `loglikes`. The extensions "signals" and "fusion" serve a search on the same device, so they are
+ *   not used without one, and "signals" not without a front end.
+ *
  * VERSIONS
  *   The table and most structs begin with their size and only grow at the end, so the size says which members exist. `abi`
  *   changes when that is not enough, and the core refuses a table of another abi.
@@ -50,7 +57,8 @@ typedef struct asr_host_api { /* functions of the core; valid until the process 
   uint32_t (*is_named)(void);
 } asr_host_api;
 
-/* Capabilities of a device. The core uses a feature only if the device has set its bit. */
+/* Capabilities of a device. The core uses a feature only if the device has set its bit. A device that sets the bit of a part
+ * whose slots are NULL is refused. */
 typedef enum asr_backend_capability {
   ASR_BACKEND_LATTICES = 1,     /* channels with a lattice_beam; the slot `lattices` is set */
   ASR_BACKEND_PIECES = 2,       /* ASR_WANTS_PIECE of `lattices` */
@@ -59,8 +67,8 @@ typedef enum asr_backend_capability {
   /* Two advances may run at a time, so that one is searched while the next is prepared: `advance` waits for the last but one,
    * and for the last only if they share a channel. `lattices` may then run on any thread, beside other slots and for different
    * channels at once: pieces at any time, and whole lattices that the last job wanted, of channels in no running advance.
-   * Neither it nor best_paths waits for an advance in these cases, nor does best_paths with ASR_WANTS_PIECE, which may come while
-   * an advance of the channel runs: it gives what had settled in finished advances. */
+   * Neither it nor best_paths waits for an advance in these cases, nor does best_paths with ASR_WANTS_PIECE, which may come
+   * while an advance of the channel runs: it gives what had settled in finished advances. */
   ASR_BACKEND_OVERLAPS = 16,
   ASR_BACKEND_PLP = 32,         /* asr_features_view.lpc_order */
   ASR_BACKEND_SELECTION = 64,   /* asr_backend_options.n_best_gaussians */
@@ -253,9 +261,9 @@ typedef struct asr_backend_api {
   size_t size;
   const char *name; /* "cuda": device ids are name:index */
 
-  /* Lists devices: writes up to `capacity` infos, whose size the core has set, and the number of devices. Having no device is
-   * not an error: *n_devices is 0, and last_error() has the reason ("no NVIDIA driver"). Must be quick and leave nothing
-   * behind, because it runs in programs that never use the back end. */
+  /* (required, as all slots up to last_error) Lists devices: writes up to `capacity` infos, whose size the core has set, and
+   * the number of devices. Having no device is not an error: *n_devices is 0, and last_error() has the reason ("no NVIDIA
+   * driver"). Must be quick and leave nothing behind, because it runs in programs that never use the back end. */
   asr_status (*probe)(asr_backend_device_info *infos, size_t capacity, size_t *n_devices);
   asr_status (*open)(uint32_t index, const asr_backend_options *options, asr_backend_device **device);
   void (*close)(asr_backend_device *device); /* NULL is ignored. The core has freed all that was loaded and begun on it */
@@ -264,31 +272,37 @@ typedef struct asr_backend_api {
   /* Load slots copy their arguments, except that the arrays of a graph may be used in place. These stay readable and unchanged
    * until free_graph, unless load_graph sets *in_use (1 before the call) to 0, which lets the core free them. Slots that free
    * ignore NULL. */
+
+  /* (optional: front end) */
   asr_status (*load_features)(asr_backend_device *, const asr_features_view *, asr_backend_features **);
   void (*free_features)(asr_backend_features *);
+  /* (required) */
   asr_status (*load_acoustic)(asr_backend_device *, const asr_acoustic_view *, asr_backend_acoustic **);
   void (*free_acoustic)(asr_backend_acoustic *);
+  /* (optional: search) */
   asr_status (*load_graph)(asr_backend_device *, const asr_graph_view *, asr_backend_graph **, uint32_t *in_use);
   void (*free_graph)(asr_backend_graph *);
 
-  /* Turns samples into cepstra, for many utterances. The work is complete on return. */
+  /* (optional: front end) Turns samples into cepstra, for many utterances. The work is complete on return. */
   asr_status (*extract)(asr_backend_device *, asr_backend_features *, const asr_extract_job *jobs, size_t n_jobs);
 
-  /* [async] Scores rows of many models. An advance may read one buffer of a model while this writes the other. */
+  /* (required) [async] Scores rows of many models. An advance may read one buffer of a model while this writes the other. */
   asr_status (*score)(asr_backend_device *, const asr_score_job *jobs, size_t n_jobs);
 
-  /* Begins a channel at the graph's start state and follows the epsilon arcs from there. channel_end frees it. */
+  /* (optional: search) Begins a channel at the graph's start state and follows the epsilon arcs from there. channel_end frees
+   * it. */
   asr_status (*channel_begin)(asr_backend_device *, asr_backend_graph *, const asr_search_options *, asr_backend_channel **);
   void (*channel_end)(asr_backend_channel *);
 
-  /* [async] Advances every channel over its frames. `acoustic` is the model whose score buffers the jobs name; NULL if every
-   * job has rows from the host or no frames. A channel that has no token left stays so, and skips its frames. */
+  /* (optional: search) [async] Advances every channel over its frames. `acoustic` is the model whose score buffers the jobs
+   * name; NULL if every job has rows from the host or no frames. A channel that has no token left stays so, and skips its
+   * frames. */
   asr_status (*advance)(asr_backend_device *, asr_backend_acoustic *, const asr_advance_job *jobs, size_t n_jobs);
 
-  /* Returns the best paths of channels, each at most once, after the frames so far, for which it waits. A path ends in the
-   * token with the least cost. With ASR_WANTS_FINAL, if a token is in a final state, only such tokens count, by cost plus final
-   * cost. Among equal ones the lower state number wins. After a failure the core asks each channel alone; a channel that was
-   * left half changed has to fail ever after.
+  /* (optional: search) Returns the best paths of channels, each at most once, after the frames so far, for which it waits. A
+   * path ends in the token with the least cost. With ASR_WANTS_FINAL, if a token is in a final state, only such tokens count,
+   * by cost plus final cost. Among equal ones the lower state number wins. After a failure the core asks each channel alone; a
+   * channel that was left half changed has to fail ever after.
    *
    * With ASR_WANTS_PIECE alone, which comes between advances (but see ASR_BACKEND_OVERLAPS), `arcs` are some first arcs that
    * every later path begins with, and no other member is set. The channel then forgets these arcs: later paths list only those
@@ -297,23 +311,24 @@ typedef struct asr_backend_api {
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                            asr_path *paths);
 
-  /* Returns the lattices of channels after the frames so far, for which it waits; n_channels and ASR_WANTS_FINAL are as above.
+  /* (optional, also with the search: NULL without ASR_BACKEND_LATTICES)
+   * Returns the lattices of channels after the frames so far, for which it waits; n_channels and ASR_WANTS_FINAL are as above.
    * ASR_UNSUPPORTED if the graph has a cycle of epsilon arcs. With ASR_WANTS_PIECE, which comes between advances, it returns
    * the next settled piece ("Pieces" in docs/search.md), or n_states = 0 if none is settled. The channel then forgets the
-   * piece: later pieces and lattices begin with the states that end it. The slot is NULL without ASR_BACKEND_LATTICES. */
+   * piece: later pieces and lattices begin with the states that end it. */
   asr_status (*lattices)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                          asr_raw_lattice *lattices);
 
-  /* Reports, without waiting, how a channel fared in the finished advances: ASR_OK, or the reason why it consumes no more
-   * frames, which is repeated on every call. Other channels of an advance go on. */
+  /* (optional: search) Reports, without waiting, how a channel fared in the finished advances: ASR_OK, or the reason why it
+   * consumes no more frames, which is repeated on every call. Other channels of an advance go on. */
   asr_status (*outcome)(asr_backend_device *, asr_backend_channel *);
 
-  /* Waits until at most n_left advances are running (0 without ASR_BACKEND_OVERLAPS) and, if n_left is 0, until all other async
-   * work is done. Reports a failure of that work; one that is the outcome of a channel may be left out. The outputs of other
-   * work are valid even so. */
+  /* (required) Waits until at most n_left advances are running (0 without ASR_BACKEND_OVERLAPS) and, if n_left is 0, until all
+   * other async work is done. Reports a failure of that work; one that is the outcome of a channel may be left out. The outputs
+   * of other work are valid even so. */
   asr_status (*wait)(asr_backend_device *, uint32_t n_left);
 
-  /* Returns the table of an extension by the name that its header defines; NULL if the back end does not have it. */
+  /* (required) Returns the table of an extension by the name that its header defines; NULL if the back end does not have it. */
   const void *(*extension)(const char *name);
 } asr_backend_api;
 

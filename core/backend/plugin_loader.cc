@@ -26,19 +26,23 @@ namespace {
 constexpr char kFilePrefix[] = "libsenone_";
 constexpr char kFileSuffix[] = ".so";
 
-// The slots that every back end has. The registry checks those that a device's capabilities name.
 struct Slot {
   const char *name;
   size_t offset;
 };
 #define SLOT(name) \
   { #name, offsetof(asr_backend_api, name) }
+// The slots that every back end has.
 constexpr Slot kSlots[] = {
-    SLOT(probe),         SLOT(open),          SLOT(close),         SLOT(last_error),  SLOT(load_features),
-    SLOT(free_features), SLOT(load_acoustic), SLOT(free_acoustic), SLOT(load_graph),  SLOT(free_graph),
-    SLOT(extract),       SLOT(score),         SLOT(channel_begin), SLOT(channel_end), SLOT(advance),
-    SLOT(best_paths),    SLOT(outcome),       SLOT(wait),          SLOT(extension),
+    SLOT(probe),         SLOT(open),  SLOT(close), SLOT(last_error), SLOT(load_acoustic),
+    SLOT(free_acoustic), SLOT(score), SLOT(wait),  SLOT(extension),
 };
+// The slots that a back end may leave out, but only all of a group together. The registry checks those that a device's
+// capabilities name.
+constexpr Slot kFeatureSlots[] = {SLOT(load_features), SLOT(free_features), SLOT(extract)};
+constexpr Slot kSearchSlots[] = {SLOT(load_graph), SLOT(free_graph), SLOT(channel_begin), SLOT(channel_end),
+                                 SLOT(advance),    SLOT(best_paths), SLOT(outcome)};
+constexpr Slot kLattices = SLOT(lattices);  // may be NULL with the search, too
 #undef SLOT
 constexpr size_t kMinTableBytes = offsetof(asr_backend_api, extension) + sizeof(asr_backend_api::extension);
 
@@ -161,6 +165,19 @@ bool is_null(const void *table, size_t offset) {
   return function == nullptr;
 }
 
+// Returns why a table with some slots of a group, or with a slot that needs the group, cannot be used; "" if it can.
+template <size_t n>
+std::string why_incomplete(const asr_backend_api *api, const char *group, const Slot (&slots)[n], const Slot *needs_them) {
+  const Slot *missing = nullptr, *present = needs_them != nullptr && !is_null(api, needs_them->offset) ? needs_them : nullptr;
+  for (const Slot &slot : slots) {
+    const Slot **const first = is_null(api, slot.offset) ? &missing : &present;
+    if (*first == nullptr) *first = &slot;
+  }
+  if (missing == nullptr || present == nullptr) return "";
+  return format("slot \"%s\" of its table is NULL, but \"%s\" is not; %s needs all of its slots or none", missing->name,
+                present->name, group);
+}
+
 }  // namespace
 
 void set_is_named(bool named) { g_is_named = named; }
@@ -184,6 +201,8 @@ void check_backend(asr_backend_entry_fn entry, Backend *backend) {
   for (const Slot &slot : kSlots) {
     if (is_null(api, slot.offset)) return reject(format("slot \"%s\" of its table is NULL", slot.name));
   }
+  if (const auto why = why_incomplete(api, "the front end", kFeatureSlots, nullptr); !why.empty()) return reject(why);
+  if (const auto why = why_incomplete(api, "the search", kSearchSlots, &kLattices); !why.empty()) return reject(why);
   for (const ExtensionSlot &slot : kExtensionSlots) {
     const void *table = nullptr;
     const std::string threw = guarded_call([&] { table = api->extension(slot.extension); });

@@ -15,7 +15,7 @@ struct Backend {
   std::string name;                      // for example "cuda"
   std::string path;                      // path of the plugin; empty for the linked-in back end
   const asr_backend_api *api = nullptr;  // NULL if rejected
-  std::string reason;                    // reason of the rejection, one sentence; empty if accepted
+  std::string reason;                    // reason of the rejection, one line; empty if accepted
   bool named = false;                    // the user has named it: see asr_host_api.is_named
 };
 

@@ -19,7 +19,7 @@
 namespace asr {
 namespace {
 
-constexpr size_t kMaxThreadLocalBytes = 16384;  // limit for a plugin; an error's sentence takes 4096
+constexpr size_t kMaxThreadLocalBytes = 16384;  // limit for a plugin; an error message takes 4096
 
 // Back ends that the first caller loads. They are never destroyed: threads may outlive exit.
 class Loaded {
@@ -70,11 +70,31 @@ asr_status call_probe(const Backend &backend, asr_backend_device_info *infos, si
   return backend.api->probe(infos, kMaxDevices, n_devices);
 }
 
+// The slot that a capability is about.
+struct Claim {
+  asr_backend_capability capability;
+  const char *name, *slot;
+  bool (*is_empty)(const asr_backend_api &);
+};
+constexpr auto kHasNoLattices = [](const asr_backend_api &api) { return api.lattices == nullptr; };
+constexpr auto kHasNoSearch = [](const asr_backend_api &api) { return !searches(api); };
+constexpr auto kHasNoFeatures = [](const asr_backend_api &api) { return !makes_features(api); };
+constexpr Claim kClaims[] = {
+    {ASR_BACKEND_LATTICES, "ASR_BACKEND_LATTICES", "lattices", kHasNoLattices},
+    {ASR_BACKEND_PIECES, "ASR_BACKEND_PIECES", "advance", kHasNoSearch},
+    {ASR_BACKEND_COMMON_PATH, "ASR_BACKEND_COMMON_PATH", "advance", kHasNoSearch},
+    {ASR_BACKEND_PACKED_GRAPH, "ASR_BACKEND_PACKED_GRAPH", "load_graph", kHasNoSearch},
+    {ASR_BACKEND_OVERLAPS, "ASR_BACKEND_OVERLAPS", "advance", kHasNoSearch},
+    {ASR_BACKEND_PATH_PIECES, "ASR_BACKEND_PATH_PIECES", "best_paths", kHasNoSearch},
+    {ASR_BACKEND_PLP, "ASR_BACKEND_PLP", "load_features", kHasNoFeatures},
+};
+
 // Returns why a device cannot be used; "" if it can.
 std::string why_unusable(const asr_backend_api &api, const asr_backend_device_info &info) {
   if (info.score <= 0) return "the back end cannot use this device";
-  if ((info.capabilities & ASR_BACKEND_LATTICES) != 0 && api.lattices == nullptr) {
-    return "slot \"lattices\" of its back end is NULL, but the device has ASR_BACKEND_LATTICES";
+  for (const Claim &claim : kClaims) {
+    if ((info.capabilities & claim.capability) == 0 || !claim.is_empty(api)) continue;
+    return format("slot \"%s\" of its back end is NULL, but the device has %s", claim.slot, claim.name);
   }
   return "";
 }
@@ -113,7 +133,7 @@ bool is_usable(const DeviceEntry &entry) { return entry.api != nullptr; }
 std::string back_end_of(const std::string &id) { return id.substr(0, id.find(':')); }
 
 // Example: "usable here: cuda:0 (NVIDIA H200), cpu:0 (...)".
-std::string usable_sentence(const std::vector<DeviceEntry> &entries) {
+std::string usable_devices(const std::vector<DeviceEntry> &entries) {
   std::string list;
   for (const DeviceEntry &entry : entries) {
     if (is_usable(entry)) list += (list.empty() ? "" : ", ") + entry.id + " (" + entry.info.name + ")";
@@ -138,7 +158,7 @@ std::string usable_sentence(const std::vector<DeviceEntry> &entries) {
   }
   if (n_devices > 0 && reason.empty()) reason = format("back end %s has no such device", back_end_of(wanted).c_str());
   if (reason.empty()) reason = format("no back end \"%s\" was found", back_end_of(wanted).c_str());
-  fail(ASR_NO_DEVICE, "%s \"%s\": %s; %s", source.c_str(), wanted.c_str(), reason.c_str(), usable_sentence(entries).c_str());
+  fail(ASR_NO_DEVICE, "%s \"%s\": %s; %s", source.c_str(), wanted.c_str(), reason.c_str(), usable_devices(entries).c_str());
 }
 
 // Probes only the named back end: others may be slow.
@@ -240,7 +260,15 @@ void Device::begin_thread() const {
   guarded_call([this] { entry_.api->last_error(); });
 }
 
+void Device::require_search() const {
+  if (searches(*api())) return;
+  fail(ASR_UNSUPPORTED, "%s: its back end does not search; choose another device, such as cpu", entry_.id.c_str());
+}
+
 asr_backend_features *Device::load_features(const asr_features_view &view) const {
+  if (!makes_features(*api())) {
+    fail(ASR_UNSUPPORTED, "%s: its back end makes no features; choose another device, such as cpu", entry_.id.c_str());
+  }
   if (view.lpc_order > 0 && !has(ASR_BACKEND_PLP)) {
     fail(ASR_UNSUPPORTED, "%s: does not compute PLP, which the model's features are; choose another device, such as cpu",
          entry_.id.c_str());

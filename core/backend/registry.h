@@ -24,7 +24,7 @@ struct DeviceEntry {
 std::vector<DeviceEntry> list_devices();
 
 // Returns the device to use: `wanted` ("cpu", "cuda:0"), else SENONE_DEVICE, else the highest score. Throws ASR_NO_DEVICE with
-// the reason if a named device is unavailable. `source` names the origin of `wanted` in the error's sentence.
+// the reason if a named device is unavailable. `source` names the origin of `wanted` in the error message.
 DeviceEntry choose_device(const std::string &wanted, const char *source = "device");
 
 // Returns the devices to try: the named one, as above, or all usable ones by descending score.
@@ -41,7 +41,12 @@ const Table *extension_of(const asr_backend_api &api, const char *name, size_t m
   return table != nullptr && table->size >= min_size ? table : nullptr;
 }
 
-// Device wraps an opened device: a C++ object over the C table. Every method throws asr::Error with the back end's sentence.
+// Return whether a back end has the optional slots of the front end, and those of the search. Where it has none, the CPU
+// does that part (core/engine/loaded_model.h).
+inline bool makes_features(const asr_backend_api &api) { return api.load_features != nullptr; }
+inline bool searches(const asr_backend_api &api) { return api.load_graph != nullptr; }
+
+// Device wraps an opened device: a C++ object over the C table. Every method throws asr::Error with the back end's message.
 class Device {
  public:
   Device(const DeviceEntry &entry, const asr_backend_options &options);
@@ -63,8 +68,10 @@ class Device {
     if (object == nullptr) fail_without_object(slot);
     return object;
   }
-  // Throws too if the front end needs a capability that the device lacks. The caller frees it by free_features.
+  // Throws too if the back end makes no features, or the front end needs a capability that the device lacks. The caller frees
+  // it by free_features.
   asr_backend_features *load_features(const asr_features_view &view) const;
+  void require_search() const;  // throws if the back end does not search
   // Prepares a thread for calls of the device: allocates the back end's thread-local error text while memory is available, and
   // throws if it is not. Otherwise the C library would end the process if a later error found no memory.
   void begin_thread() const;

@@ -55,7 +55,7 @@ ModelOnDevice AddedModel::on(const LoadedModel &place) {
   return copies_.on(place.objects(), [&] {
     const Device &device = place.device();
     ModelOnDevice model;
-    model.features = place.objects().hold(load_features(device, tables_), nullptr);
+    model.features = place.objects().hold(load_features(place.extractor(), tables_), nullptr);
     model.acoustic = place.objects().hold(load_acoustic(device, AcousticView(*acoustic_)), nullptr);
     if (place.options().fallback.empty()) acoustic_.reset();
     return model;

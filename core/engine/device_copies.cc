@@ -22,18 +22,18 @@ void DeviceObjects::set_wake(std::function<void()> wake) {
   state_->wake.swap(wake);
 }
 
-DeviceObjects::Place DeviceObjects::add(std::unique_ptr<Held> held) {
+DeviceObjects::Entry DeviceObjects::add(std::unique_ptr<Held> held) {
   const std::lock_guard lock(state_->mutex);
   state_->used.push_back(std::move(held));
   return std::prev(state_->used.end());
 }
 
-void DeviceObjects::let_go(const std::weak_ptr<State> &state, Place place) noexcept {
+void DeviceObjects::let_go(const std::weak_ptr<State> &state, Entry entry) noexcept {
   const std::shared_ptr<State> s = state.lock();
   if (!s) return;
   const std::lock_guard lock(s->mutex);
   if (s->is_gone) return;
-  s->unused.splice(s->unused.end(), s->used, place);
+  s->unused.splice(s->unused.end(), s->used, entry);
   if (s->wake) s->wake();
 }
 

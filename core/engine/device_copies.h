@@ -34,9 +34,9 @@ class DeviceObjects {
   template <typename Object>
   std::shared_ptr<Object> hold(BackendPointer<Object> object, std::shared_ptr<const void> needs) {
     Object *const pointer = object.get();
-    const Place place = add(std::make_unique<HeldObject<Object>>(std::move(object), std::move(needs)));
+    const Entry entry = add(std::make_unique<HeldObject<Object>>(std::move(object), std::move(needs)));
     // The deleter also runs if this allocation fails. It moves the entry to another list, which cannot fail.
-    return {pointer, [state = std::weak_ptr<State>(state_), place](Object *) { let_go(state, place); }};
+    return {pointer, [state = std::weak_ptr<State>(state_), entry](Object *) { let_go(state, entry); }};
   }
 
   // Frees the objects that nobody shares. Call on the thread that calls the device, or after it has ended.
@@ -55,7 +55,7 @@ class DeviceObjects {
     const BackendPointer<Object> object;
   };
   using List = std::list<std::unique_ptr<Held>>;
-  using Place = List::iterator;
+  using Entry = List::iterator;
   struct State {
     std::mutex mutex;
     List used, unused;
@@ -63,8 +63,8 @@ class DeviceObjects {
     std::function<void()> wake;
   };
 
-  Place add(std::unique_ptr<Held> held);
-  static void let_go(const std::weak_ptr<State> &state, Place place) noexcept;
+  Entry add(std::unique_ptr<Held> held);
+  static void let_go(const std::weak_ptr<State> &state, Entry entry) noexcept;
 
   const std::shared_ptr<State> state_;
 };

@@ -63,7 +63,7 @@ Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
 // Destroys in order: the threads that submit jobs, then the jobs, then the objects that jobs read and report to.
 Engine::~Engine() {
   main_.scheduler.stop();
-  if (spare_) spare_->scheduler.stop();
+  if (fallback_) fallback_->scheduler.stop();
 }
 
 // Loads the fallback; nullptr if that is impossible, with the reason in the log.
@@ -74,15 +74,15 @@ Scheduler *Engine::take_over(const Error &reason) {
     EngineOptions options = model().options();
     options.device = std::exchange(options.fallback, "");
     options.search_device.clear();
-    spare_ = std::make_unique<Place>(bundle_path_, options, Scheduler::TakeOver());
+    fallback_ = std::make_unique<ScheduledModel>(bundle_path_, options, Scheduler::TakeOver());
   } catch (...) {
     log(ASR_LOG_ERROR, "%s was lost (%s), and %s cannot take over: %s", lost.c_str(), reason.what(),
         model().options().fallback.c_str(), current_error().what());
     return nullptr;
   }
   log(ASR_LOG_WARNING, "%s was lost (%s); %s takes over its streams", lost.c_str(), reason.what(),
-      spare_->model.device().entry().id.c_str());
-  return &spare_->scheduler;
+      fallback_->model.device().entry().id.c_str());
+  return &fallback_->scheduler;
 }
 
 // Loads the graph on the device at once; on a fallback when that first searches it.

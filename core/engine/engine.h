@@ -49,8 +49,8 @@ class Engine {
 
  private:
   // The model on one device, and the thread that calls that device.
-  struct Place {
-    Place(const std::string &bundle_path, const EngineOptions &options, Scheduler::TakeOver take_over)
+  struct ScheduledModel {
+    ScheduledModel(const std::string &bundle_path, const EngineOptions &options, Scheduler::TakeOver take_over)
         : model(bundle_path, options), scheduler(model, std::move(take_over)) {}
     const LoadedModel model;
     Scheduler scheduler;
@@ -68,8 +68,8 @@ class Engine {
   const std::string bundle_path_;
   ResampleFilters resample_filters_;
   // The fallback, after the loss of the main device. Written by the main scheduler's thread.
-  std::unique_ptr<Place> spare_;
-  Place main_;
+  std::unique_ptr<ScheduledModel> fallback_;
+  ScheduledModel main_;
   GraphTable graphs_;
   ModelTable models_;
   std::shared_ptr<LoadedGraph> background_;  // nullptr where the bundle has none

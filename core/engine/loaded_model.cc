@@ -48,14 +48,15 @@ void warn_of_selection(const std::string &bundle_path, const AcousticModel &mode
   for (size_t c = 0; c < n_users.size(); ++c) own = own || (n_users[c] == 1 && model.codebooks[c].n_gaussians > 1);
   if (options.n_best_gaussians > 0 && !share) {
     log(ASR_LOG_WARNING,
-        "%s: asr_engine_config.n_best_gaussians (--selection N) has no effect, as no states share Gaussians; cluster_share "
-        "(--selection P%%) is for such models",
+        "%s: asr_engine_config.n_best_gaussians has no effect, as no states share Gaussians; asr_engine_config.cluster_share "
+        "is "
+        "for such models",
         bundle_path.c_str());
   }
   if (options.cluster_share < 1 && !own) {
     log(ASR_LOG_WARNING,
-        "%s: asr_engine_config.cluster_share (--selection P%%) has no effect, as states share their Gaussians or have one "
-        "each; n_best_gaussians (--selection N) is for Gaussians that states share",
+        "%s: asr_engine_config.cluster_share has no effect, as states share their Gaussians or have one each; "
+        "asr_engine_config.n_best_gaussians is for Gaussians that states share",
         bundle_path.c_str());
   }
 }
@@ -91,21 +92,23 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
       acoustic_(nullptr, nullptr),
       objects_(std::make_unique<DeviceObjects>()) {
   if (options.n_best_gaussians > 0 && !device_.has(ASR_BACKEND_SELECTION)) {
-    fail(ASR_UNSUPPORTED, "%s mixes all Gaussians; leave asr_engine_config.n_best_gaussians 0 (no --selection), or use the CPU",
+    fail(ASR_UNSUPPORTED, "%s mixes all Gaussians; leave asr_engine_config.n_best_gaussians 0, or use the CPU",
          device_.entry().id.c_str());
   }
   if (options.cluster_share < 1 && !device_.has(ASR_BACKEND_CLUSTERS)) {
-    fail(ASR_UNSUPPORTED, "%s scores all states; leave asr_engine_config.cluster_share 0 (no --selection), or use the CPU",
+    fail(ASR_UNSUPPORTED, "%s scores all states; leave asr_engine_config.cluster_share 0, or use the CPU",
          device_.entry().id.c_str());
   }
-  if (!options.search_device.empty()) open_searcher();
+  open_searcher();
+  open_extractor();
   const AcousticModel model = read_acoustic_model(bundle_);
   n_states_ = model.n_states;
   warn_of_selection(bundle_path, model, options);
-  features_ = load_features(device_, tables_);
+  features_ = load_features(extractor(), tables_);
   constexpr size_t kMinSize = offsetof(asr_backend_signals_api, set_transform);
-  if (const auto *const signals =
-          is_split() ? nullptr : extension_of<asr_backend_signals_api>(*api(), ASR_BACKEND_SIGNALS, kMinSize)) {
+  if (const auto *const signals = is_split() || &extractor() != &device_
+                                      ? nullptr
+                                      : extension_of<asr_backend_signals_api>(*api(), ASR_BACKEND_SIGNALS, kMinSize)) {
     uint32_t makes_rows = 0;
     device_.check(signals->prepare(device_.get(), features(), &makes_rows));
     if (makes_rows != 0) signals_ = signals;
@@ -118,12 +121,32 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
     log(ASR_LOG_INFO, "%s: searched on %s (%s)", bundle_path.c_str(), searcher().entry().id.c_str(),
         searcher().entry().info.name);
   }
+  if (&extractor() != &device_) {
+    log(ASR_LOG_INFO, "%s: cepstra computed on %s (%s)", bundle_path.c_str(), extractor().entry().id.c_str(),
+        extractor().entry().info.name);
+  }
 }
 
-// Opens the device that searches, unless it is the one that scores.
+// Opens the device that searches, unless it is the one that scores. If that cannot search, the CPU does.
 void LoadedModel::open_searcher() {
-  const DeviceEntry entry = choose_device(options_.search_device, "search device");
+  if (options_.search_device.empty() && searches(*api())) return;
+  const std::string wanted = options_.search_device.empty() ? "cpu" : options_.search_device;
+  const DeviceEntry entry = choose_device(wanted, "search device");
+  if (!searches(*entry.api)) {
+    fail(ASR_UNSUPPORTED, "search device \"%s\": its back end does not search; take another one, such as cpu", wanted.c_str());
+  }
   if (entry.id != device_.entry().id) searcher_.emplace(entry, backend_options(options_, n_lanes_));
+}
+
+// Lets the CPU compute cepstra for a device that does not.
+void LoadedModel::open_extractor() {
+  if (makes_features(*api())) return;
+  const DeviceEntry cpu = choose_device("cpu");
+  if (searcher().entry().id == cpu.id) {
+    extractor_ = &searcher();
+  } else {
+    extractor_ = &own_extractor_.emplace(cpu, backend_options(options_, n_lanes_));
+  }
 }
 
 void LoadedModel::wait(uint32_t n_left) const {
@@ -142,6 +165,7 @@ void LoadedModel::wait(uint32_t n_left) const {
 void LoadedModel::begin_thread() const {
   device_.begin_thread();
   if (is_split()) searcher_->begin_thread();
+  if (own_extractor_) own_extractor_->begin_thread();
 }
 
 }  // namespace asr

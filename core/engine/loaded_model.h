@@ -45,9 +45,11 @@ class LoadedModel {
 
   const EngineOptions &options() const { return options_; }
   const Bundle &bundle() const { return bundle_; }
-  // The device that computes cepstra and scores, and the one that searches. If they differ, scores pass through the host.
+  // The device that scores; the one that searches, which the options may name; and the one that computes cepstra. The CPU does
+  // what the back end of device() leaves out. If another device searches, scores pass through the host.
   const Device &device() const { return device_; }
   const Device &searcher() const { return searcher_ ? *searcher_ : device_; }
+  const Device &extractor() const { return *extractor_; }
   bool is_split() const { return searcher_.has_value(); }
   const asr_backend_api *api() const { return device_.api(); }
   // Waits on both devices until at most n_left advances are running. Throws after both have ended their work.
@@ -82,13 +84,16 @@ class LoadedModel {
 
  private:
   void open_searcher();
+  void open_extractor();
 
   EngineOptions options_;
   Bundle bundle_;
   FeatureTables tables_;
   uint32_t n_states_ = 0, n_lanes_;
   Device device_;
-  std::optional<Device> searcher_;  // if it is another one
+  std::optional<Device> searcher_;       // if it is another one
+  std::optional<Device> own_extractor_;  // if it is neither of these
+  const Device *extractor_ = &device_;
   BackendPointer<asr_backend_features> features_;
   BackendPointer<asr_backend_acoustic> acoustic_;
   const std::unique_ptr<DeviceObjects> objects_;

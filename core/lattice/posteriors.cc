@@ -16,9 +16,9 @@ constexpr double kLogZero = -std::numeric_limits<double>::infinity();
 
 // Returns a log-probability that can be summed along any path; zero if the cost means "no path".
 double log_weight(const LatticeCost &cost, double acoustic_scale) {
-  constexpr double kMost = 1e290;
+  constexpr double kMax = 1e290;
   if (!std::isfinite(cost.graph) || !std::isfinite(cost.acoustic)) return kLogZero;
-  return std::clamp(-cost.total(acoustic_scale), -kMost, kMost);
+  return std::clamp(-cost.total(acoustic_scale), -kMax, kMax);
 }
 
 const LatticeCost &end_cost(const CompactLattice &lattice, uint32_t state) { return lattice.ends[state].cost; }

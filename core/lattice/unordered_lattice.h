@@ -24,7 +24,7 @@ struct UnorderedLattice {
   std::vector<uint32_t> transition_ids;
 
   // Returns the states reachable from the start, sorted. Among the orders in which every arc ascends, it is the one
-  // nearest to the order of the numbers. Arcs of a state keep their order. Errors are sentences to follow the name of
+  // nearest to the order of the numbers. Arcs of a state keep their order. Errors are messages to follow the name of
   // the file: ASR_BAD_FILE for cycles, states that end twice, and states reached by paths of different lengths.
   CompactLattice sorted() const;
 };

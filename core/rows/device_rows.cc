@@ -41,10 +41,27 @@ size_t DeviceRows::max_frames(const LoadedModel &model, const StreamOptions &opt
 DeviceRows::DeviceRows(const LoadedModel &model, const StreamOptions &options, float warp, SpeakerTrack *speaker)
     : RowSource(options.values_per_frame(model), model.options().window_frames),
       model_(model),
+      options_(options),
+      warp_(warp),
+      max_frames_(max_frames(model, options)),
       speaker_(speaker),
       signal_(begin_signal(model, options, warp)),
       feed_(model.tables(), model.options().window_frames, options.cmn_of(model.tables().front_end()) == CmnKind::kBatch) {
   job_.signal = signal_.get();
+}
+
+void DeviceRows::add(const float *values, size_t n) {
+  feed_.add_samples(values, n);
+  if (max_frames_ < SIZE_MAX) samples_.insert(samples_.end(), values, values + n);
+}
+
+// No row was made yet: those of a stream that is normalised as a whole come after its end.
+std::unique_ptr<RowSource> DeviceRows::replacement() {
+  if (feed_.n_frames() <= max_frames_) return nullptr;
+  auto rows = std::make_unique<PipelineRows>(model_, options_, warp_, nullptr, speaker_);
+  rows->add(samples_.data(), samples_.size());
+  if (has_ended()) rows->end();
+  return rows;
 }
 
 void DeviceRows::begin_utterance() {
@@ -73,38 +90,6 @@ WindowRows::Place DeviceRows::add_step(size_t n, bool returns_rows, WindowRows *
   job_.n_rows = static_cast<uint32_t>(n);
   feed_.consume(n);
   return window->add_step(job_, returns_rows);
-}
-
-WholeRows::WholeRows(const LoadedModel &model, const StreamOptions &options, float warp, SpeakerTrack *speaker)
-    : RowSource(options.values_per_frame(model), model.options().window_frames),
-      model_(model),
-      options_(options),
-      warp_(warp),
-      speaker_(speaker),
-      max_frames_(DeviceRows::max_frames(model, options)) {
-  try {
-    on_device_.emplace(model, options, warp, speaker);
-  } catch (const Error &error) {
-    if (error.code() != ASR_OUT_OF_MEMORY) throw;
-    on_host_.emplace(model, options, warp, nullptr, speaker);
-  }
-}
-
-void WholeRows::add(const float *values, size_t n) {
-  source().add(values, n);
-  if (on_device_) samples_.insert(samples_.end(), values, values + n);
-}
-
-// Goes over to the host here, where the device may be called. No row was made yet.
-bool WholeRows::next_extract(size_t front_end, asr_extract_job *job) {
-  if (is_too_long()) {
-    PipelineRows &rows = on_host_.emplace(model_, options_, warp_, nullptr, speaker_);
-    rows.add(samples_.data(), samples_.size());
-    if (has_ended()) rows.end();
-    on_device_.reset();
-    samples_ = {};
-  }
-  return source().next_extract(front_end, job);
 }
 
 }  // namespace asr

@@ -36,10 +36,10 @@ size_t FusedModels::front_end_of(const asr_backend_acoustic *acoustic) const {
 }
 
 size_t FusedModels::n_rows_for(size_t window_frames) const {
-  constexpr size_t kLeast = 8;  // fewer are not worth a step
+  constexpr size_t kMin = 8;  // fewer are not worth a step
   size_t n_used = 0;
   for (size_t m = 0; m < models_.size(); ++m) n_used += fusion_.uses(m);
-  return std::min(window_frames, std::max(kLeast, window_frames / n_used));
+  return std::min(window_frames, std::max(kMin, window_frames / n_used));
 }
 
 void FusedModels::begin_utterance(const LoadedGraph &graph) { fusion_.begin(graph.silent_states()); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/rows/device_rows.h"
 #include "core/rows/host_rows.h"
 #include "core/rows/speaker_track.h"
@@ -25,12 +26,16 @@ size_t RowSource::n_ready() const { return std::min(n_waiting(), window_frames_)
 std::unique_ptr<RowSource> make_row_source(const LoadedModel &model, const StreamOptions &options, float warp,
                                            const LiveMeanState *start, SpeakerTrack *speaker) {
   if (!options.is_audio()) return std::make_unique<FedRows>(model, options, speaker);
-  const bool has_models = speaker != nullptr && speaker->uses_means();  // the device's step scores by the engine's own
-  const bool by_device = !has_models && DeviceRows::suit(model, options);
-  if (by_device && DeviceRows::max_frames(model, options) < SIZE_MAX)
-    return std::make_unique<WholeRows>(model, options, warp, speaker);
-  if (by_device) return std::make_unique<DeviceRows>(model, options, warp, speaker);
-  return std::make_unique<PipelineRows>(model, options, warp, start, speaker);
+  const bool has_models = speaker != nullptr && speaker->uses_means();  // the fused step scores by the engine's own
+  if (has_models || !DeviceRows::suit(model, options)) {
+    return std::make_unique<PipelineRows>(model, options, warp, start, speaker);
+  }
+  try {
+    return std::make_unique<DeviceRows>(model, options, warp, speaker);
+  } catch (const Error &error) {
+    if (error.code() != ASR_OUT_OF_MEMORY || DeviceRows::max_frames(model, options) == SIZE_MAX) throw;
+    return std::make_unique<PipelineRows>(model, options, warp, nullptr, speaker);
+  }
 }
 
 }  // namespace asr

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RowSource converts a stream's input to rows and adds them to windows. The rows are fed or made here (host_rows.h), or the
-// device makes them in its step (device_rows.h). A stream has one source for its whole life. Only the engine's thread uses it.
+// device makes them in the fused step (device_rows.h). A stream has one source for its whole life, unless that asks to be
+// replaced. Only the engine's thread uses it.
 #pragma once
 
 #include <memory>
@@ -28,6 +29,10 @@ class RowSource {
   void end();
   bool has_ended() const { return ended_; }
 
+  // Returns the source to use from now on, with all input so far, if this one cannot go on; else nullptr. Call it before
+  // next_extract(), where the device may be called.
+  virtual std::unique_ptr<RowSource> replacement() { return nullptr; }
+
   // Describes frames whose cepstra the device can compute now, at most a window, for a front end of the stream's
   // models. Returns false if there are none. Call extracted() after it did: it returns the state of live normalisation
   // after these frames, or nullptr where none is kept.
@@ -37,11 +42,12 @@ class RowSource {
   // The speaker has the transform of an utterance, to which the next rows belong.
   virtual void begin_utterance() {}
 
-  // Selects the frames of which the device makes rows in its next step, and returns their number. take() or drop() follows.
+  // Selects the frames of which the device makes rows in its next fused step, and returns their number. take() or drop()
+  // follows.
   virtual size_t next_frames() { return 0; }
 
   // The next rows, at most a window's. take() moves n of them to the window, as WindowRows does. drop() drops n of them; it
-  // returns true if the device makes and scores them nevertheless, in the window's step.
+  // returns true if the device makes and scores them nevertheless, in the window's fused step.
   size_t n_ready() const;
   virtual WindowRows::Place take(size_t n, WindowRows *window) = 0;
   virtual bool drop(size_t n, WindowRows *window) = 0;

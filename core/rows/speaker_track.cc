@@ -22,7 +22,7 @@ SpeakerTrack::SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool le
       uses_means_(speaker_->adapts_means()) {}
 
 void SpeakerTrack::begin_utterance(const LoadedModel &place) {
-  said_.clear();
+  rows_.clear();
   const Speaker::Adaptation adaptation = speaker_->adaptation(warp_);
   transform_ = adaptation.transform;
   const bool has_model = uses_means_ && adaptation.model != nullptr;
@@ -35,36 +35,37 @@ void SpeakerTrack::add_sound(const float *samples, size_t n) {
   const size_t most = WarpScorer::kMaxFrames * shift_samples_;
   const size_t n_first = std::min(n - n_before, most - std::min(most, sound_.size()));
   sound_.insert(sound_.end(), samples + n_before, samples + n_before + n_first);
-  later_.insert(later_.end(), samples + n_before + n_first, samples + n);
+  newer_sound_.insert(newer_sound_.end(), samples + n_before + n_first, samples + n);
   n_samples_ += n;
   const size_t n_later = kLaterFrames * shift_samples_;
-  if (later_.size() > 2 * n_later) later_.erase(later_.begin(), later_.end() - static_cast<ptrdiff_t>(n_later));
+  if (newer_sound_.size() > 2 * n_later)
+    newer_sound_.erase(newer_sound_.begin(), newer_sound_.end() - static_cast<ptrdiff_t>(n_later));
 }
 
 void SpeakerTrack::forget_before(uint64_t frame) {
   if (!keeps_sound_) return;
   const uint64_t begin = std::max(frame * shift_samples_, sound_begin_);
   uint64_t n_gone = begin - sound_begin_;
-  const bool is_whole = sound_begin_ + sound_.size() + later_.size() == n_samples_;
+  const bool is_whole = sound_begin_ + sound_.size() + newer_sound_.size() == n_samples_;
   if (is_whole) {
-    sound_.insert(sound_.end(), later_.begin(), later_.end());
+    sound_.insert(sound_.end(), newer_sound_.begin(), newer_sound_.end());
   } else if (sound_begin_ < n_samples_) {  // only the newest are left, which begin in the middle of a frame
-    sound_.swap(later_);
+    sound_.swap(newer_sound_);
     n_gone = begin - std::min(begin, n_samples_ - sound_.size());
   }
-  later_.clear();
+  newer_sound_.clear();
   sound_.erase(sound_.begin(), sound_.begin() + static_cast<ptrdiff_t>(std::min<uint64_t>(n_gone, sound_.size())));
   sound_begin_ = begin;
 }
 
 void SpeakerTrack::begin_again(uint64_t frame) {
   sound_.clear();
-  later_.clear();
+  newer_sound_.clear();
   n_samples_ = sound_begin_ = frame * shift_samples_;
 }
 
 void SpeakerTrack::keep(const float *rows, size_t n) {
-  if (keeps_rows()) said_.insert(said_.end(), rows, rows + std::min(n, kMaxUtteranceRows - n_kept()) * speaker_->n_dims());
+  if (keeps_rows()) rows_.insert(rows_.end(), rows, rows + std::min(n, kMaxUtteranceRows - n_kept()) * speaker_->n_dims());
 }
 
 const float *SpeakerTrack::take(const float *rows, size_t n) {
@@ -84,12 +85,12 @@ void SpeakerTrack::learn(const asr_event &final, uint64_t first_frame, const std
 }
 
 void SpeakerTrack::learn_rows(const std::vector<uint32_t> &states) {
-  const size_t n_dims = speaker_->n_dims(), n = std::min(states.size(), said_.size() / n_dims);
+  const size_t n_dims = speaker_->n_dims(), n = std::min(states.size(), rows_.size() / n_dims);
   std::vector<float> rows;
   std::vector<uint32_t> states_of_rows;
   for (size_t i = 0; i < n; ++i) {
     if (states[i] == kNoState) continue;
-    const auto row = said_.begin() + static_cast<ptrdiff_t>(i * n_dims);
+    const auto row = rows_.begin() + static_cast<ptrdiff_t>(i * n_dims);
     rows.insert(rows.end(), row, row + static_cast<ptrdiff_t>(n_dims));
     states_of_rows.push_back(states[i]);
   }

@@ -47,7 +47,7 @@ class SpeakerTrack {
   void adapt_if_due(const StopToken &stop) { speaker_->adapt_if_due(stop); }
 
  private:
-  size_t n_kept() const { return said_.size() / speaker_->n_dims(); }
+  size_t n_kept() const { return rows_.size() / speaker_->n_dims(); }
   void learn_rows(const std::vector<uint32_t> &states);
   void learn_warp(uint64_t first_frame, const std::vector<uint32_t> &states, const StopToken &stop);
 
@@ -57,13 +57,13 @@ class SpeakerTrack {
   const uint32_t shift_samples_;
   std::shared_ptr<const FeatureTransform> transform_;  // transform of the utterance; nullptr: none
   std::shared_ptr<FusedModels> model_;                 // model of the utterance
-  std::vector<float> said_;                            // its rows, untransformed, as many as a speaker keeps
+  std::vector<float> rows_;                            // its rows, untransformed, as many as a speaker keeps
   std::vector<float> transformed_;                     // rows of the last take()
   const bool normalises_, keeps_sound_, uses_means_;
-  std::vector<float> sound_;  // consecutive samples of the utterance, as many as are worth looking at
-  std::vector<float> later_;  // the newest samples after these, of which the next utterance may be
-  uint64_t sound_begin_ = 0;  // the first of sound_, counted as n_samples_; a multiple of shift_samples_
-  uint64_t n_samples_ = 0;    // samples of the stream, so far
+  std::vector<float> sound_;        // consecutive samples of the utterance, as many as are worth looking at
+  std::vector<float> newer_sound_;  // the newest samples after these, of which the next utterance may be
+  uint64_t sound_begin_ = 0;        // the first of sound_, counted as n_samples_; a multiple of shift_samples_
+  uint64_t n_samples_ = 0;          // samples of the stream, so far
 };
 
 }  // namespace asr

@@ -32,7 +32,7 @@ class WindowRows {
   // them, or log-likelihoods.
   Place add_features(const float *rows, size_t n, SpeakerTrack *speaker);
   Place add_loglikes(const float *rows, size_t n);
-  // Adds the rows of a job of the device's step; its first_row is ignored. Needs no memory. returns_rows: of a signal
+  // Adds the rows of a job of the fused step; its first_row is ignored. Needs no memory. returns_rows: of a signal
   // only.
   Place add_step(asr_step_job job, bool returns_rows = false) noexcept;
   // Adds n rows of features, of each of the source's front ends, whose log-likelihoods are to be fused.

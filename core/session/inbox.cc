@@ -21,13 +21,13 @@ void Inbox::lose(const Error &reason, std::shared_ptr<Session> session) noexcept
 }
 
 void Inbox::run_between_steps(const std::function<void()> &action) {
-  Errand errand;
-  errand.action = &action;
+  Task task;
+  task.action = &action;
   std::unique_lock lock(mutex_);
-  errand.next = std::exchange(first_errand_, &errand);
+  task.next = std::exchange(first_task_, &task);
   work_.notify_one();
-  errand_done_.wait(lock, [&] { return errand.is_done; });
-  if (errand.failure) throw Error(*errand.failure);
+  task_done_.wait(lock, [&] { return task.is_done; });
+  if (task.failure) throw Error(*task.failure);
 }
 
 void Inbox::wake() noexcept {
@@ -52,7 +52,7 @@ void Inbox::stop() noexcept {
 void Inbox::next_sessions(bool may_sleep, size_t most, bool takes_half, size_t n_live,
                           std::vector<std::shared_ptr<Session>> *sessions) {
   std::unique_lock lock(mutex_);
-  if (may_sleep) work_.wait(lock, [&] { return !queue_.empty() || first_errand_ != nullptr || woken_ || stopping_; });
+  if (may_sleep) work_.wait(lock, [&] { return !queue_.empty() || first_task_ != nullptr || woken_ || stopping_; });
   woken_ = false;
   if (takes_half) most = std::min(most, (std::max(n_live, queue_.size()) + 1) / 2);
   while (!queue_.empty() && sessions->size() < most) {
@@ -61,25 +61,25 @@ void Inbox::next_sessions(bool may_sleep, size_t most, bool takes_half, size_t n
   }
 }
 
-void Inbox::run_errands() noexcept {
+void Inbox::run_tasks() noexcept {
   std::unique_lock lock(mutex_);
-  while (Errand *const errand = first_errand_) {
-    first_errand_ = errand->next;
+  while (Task *const task = first_task_) {
+    first_task_ = task->next;
     lock.unlock();
-    run(errand);
+    run(task);
     lock.lock();
-    errand->is_done = true;  // may be destroyed from here on
-    errand_done_.notify_all();
+    task->is_done = true;  // may be destroyed from here on
+    task_done_.notify_all();
   }
 }
 
-void Inbox::run(Errand *errand) noexcept {
+void Inbox::run(Task *task) noexcept {
   try {
     if (const std::optional<Error> reason = loss()) throw Error(*reason);
-    (*errand->action)();
+    (*task->action)();
   } catch (...) {
-    errand->failure = current_error();
-    if (errand->failure->code() == ASR_DEVICE_LOST) note_loss(*errand->failure);
+    task->failure = current_error();
+    if (task->failure->code() == ASR_DEVICE_LOST) note_loss(*task->failure);
   }
 }
 

@@ -37,7 +37,7 @@ class Inbox {
   // there is one, or something else to do.
   void next_sessions(bool may_sleep, size_t most, bool takes_half, size_t n_live,
                      std::vector<std::shared_ptr<Session>> *sessions);
-  void run_errands() noexcept;
+  void run_tasks() noexcept;
   bool is_stopping() const noexcept;
   void note_loss(const Error &reason) noexcept;
   std::optional<Error> loss() const noexcept;
@@ -45,19 +45,19 @@ class Inbox {
 
  private:
   // The action that run_between_steps waits for.
-  struct Errand {
+  struct Task {
     const std::function<void()> *action = nullptr;
     std::optional<Error> failure;
     bool is_done = false;
-    Errand *next = nullptr;
+    Task *next = nullptr;
   };
-  void run(Errand *errand) noexcept;
+  void run(Task *task) noexcept;
 
   mutable std::mutex mutex_;
   std::condition_variable work_;
   LinkedQueue<std::shared_ptr<Session>, &Session::next_queued> queue_;
-  std::condition_variable errand_done_;
-  Errand *first_errand_ = nullptr;
+  std::condition_variable task_done_;
+  Task *first_task_ = nullptr;
   bool woken_ = false;
   bool stopping_ = false;
   std::optional<Error> loss_;  // why the device is no longer used

@@ -63,6 +63,12 @@ void Session::begin_step(const std::optional<Error> &loss) {
   held_back_ = n_piece_jobs_ >= kMaxPieceJobs;
 }
 
+bool Session::next_extract(size_t front_end, asr_extract_job *job) {
+  if (!makes_rows()) return false;
+  if (std::unique_ptr<RowSource> instead = rows_->replacement()) rows_ = std::move(instead);
+  return rows_->next_extract(front_end, job);
+}
+
 void Session::begin_rows() {
   if (options_.pre_roll_s && !gate_) {
     gate_.emplace(model_->tables().front_end(), model_->options().window_frames, *options_.pre_roll_s);

@@ -55,7 +55,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void begin_step(const std::optional<Error> &loss);
   void fill();  // takes fed input, as far as a window needs it; touches nothing but the session
   // Frames whose cepstra the device is to compute, for a front end of the models; false if there are none.
-  bool next_extract(size_t front_end, asr_extract_job *job) { return makes_rows() && rows_->next_extract(front_end, job); }
+  bool next_extract(size_t front_end, asr_extract_job *job);
   void extracted(size_t front_end);
   const FusedModels *fusion() const { return fusion_.get(); }  // nullptr: the engine's own model alone
   // Moves ready rows to the window. An utterance takes its lanes from *n_lanes, those that the window has left. *share is set

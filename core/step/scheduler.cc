@@ -53,7 +53,7 @@ void Scheduler::run() {
     inbox_.next_sessions(before.empty(), model_.options().max_lanes, model_.overlaps(), live_.size(), &sessions_);
     if (sessions_.empty() && before.empty() && inbox_.is_stopping()) return;
     model_.objects().free_unused();
-    inbox_.run_errands();
+    inbox_.run_tasks();
     if (sessions_.empty() && before.empty()) continue;
     keep_own();
     step(&now, &before);
@@ -126,14 +126,15 @@ void Scheduler::extract() {
     }
   }
   if (jobs_.empty()) return;
+  const Device &extractor = model_.extractor();
   const auto extract = [&](const asr_extract_job *jobs, size_t n) {
-    return model_.api()->extract(model_.device().get(), model_.features(), jobs, n);
+    return extractor.api()->extract(extractor.get(), model_.features(), jobs, n);
   };
   const asr_status status = extract(jobs_.data(), jobs_.size());
   const bool apart = jobs_.size() > 1 && may_be_one_session(status);
   for (size_t i = 0; i < extracting_.size(); ++i) {
     try {
-      model_.device().check(apart ? extract(&jobs_[i], 1) : status);
+      extractor.check(apart ? extract(&jobs_[i], 1) : status);
     } catch (...) {
       failed_.add_current(extracting_[i]);
     }
@@ -144,6 +145,7 @@ void Scheduler::extract() {
 
 // Sessions that fuse models have cepstra of each model's front end.
 void Scheduler::extract_fused() {
+  const Device &extractor = model_.extractor();
   for (const SessionPointer &session : sessions_) {
     const FusedModels *const fusion = session->fusion();
     if (fusion == nullptr) continue;
@@ -151,7 +153,7 @@ void Scheduler::extract_fused() {
       for (size_t i = 0; i < fusion->n_front_ends(); ++i) {
         asr_extract_job job;
         if (!session->next_extract(i, &job)) continue;
-        model_.device().check(model_.api()->extract(model_.device().get(), fusion->features(i), &job, 1));
+        extractor.check(extractor.api()->extract(extractor.get(), fusion->features(i), &job, 1));
         session->extracted(i);
       }
     } catch (...) {
@@ -233,15 +235,15 @@ void Scheduler::give_up_device() {
     model_.wait(0);          // so that no running work reads the windows
   } catch (const Error &) {  // the loss is known
   }
-  if (take_over_) spare_ = take_over_(reason);
-  inbox_.set_can_fall_back(spare_ != nullptr);
+  if (take_over_) fallback_ = take_over_(reason);
+  inbox_.set_can_fall_back(fallback_ != nullptr);
 }
 
 void Scheduler::end_failed() noexcept {
   while (const SessionPointer session = failed_.pop()) {
     live_.erase(session);
-    if (spare_ != nullptr && session->failure().code() == ASR_DEVICE_LOST) {
-      session->move_to(&spare_->inbox(), spare_->model_);
+    if (fallback_ != nullptr && session->failure().code() == ASR_DEVICE_LOST) {
+      session->move_to(&fallback_->inbox(), fallback_->model_);
     } else {
       session->end_with_failure();
     }

@@ -73,7 +73,7 @@ class Scheduler {
   Window windows_[2];
   Sessions sessions_;              // of this step
   std::set<SessionPointer> live_;  // with work for the device
-  Scheduler *spare_ = nullptr;     // takes the sessions of a lost device
+  Scheduler *fallback_ = nullptr;  // takes the sessions of a lost device
   bool given_up_ = false;
   ThreadPool team_;
   std::vector<std::optional<Error>> failures_;  // failures of for_each_apart

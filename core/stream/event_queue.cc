@@ -69,13 +69,13 @@ void EventQueue::wait(int32_t timeout_ms) {
 
 bool EventQueue::in_callback() const { return t_delivering == this; }
 
-void EventQueue::close(Keepsake *kept) noexcept {
+void EventQueue::close(Handle *handle) noexcept {
   std::unique_lock lock(mutex_);
   closed_ = true;
   events_.clear();
   if (!calling_) return;
   if (!begin_to_await()) {
-    kept_ = std::move(*kept);
+    handle_ = std::move(*handle);
     return;
   }
   changed_.wait(lock, [&] { return !calling_; });
@@ -101,7 +101,7 @@ void EventQueue::end_to_await() const {
 }
 
 void EventQueue::run() noexcept {
-  Keepsake kept(nullptr, nullptr);  // destroyed after the lock is released
+  Handle handle(nullptr, nullptr);  // destroyed after the lock is released
   std::unique_lock lock(mutex_);
   t_delivering = this;
   calling_ = true;
@@ -115,7 +115,7 @@ void EventQueue::run() noexcept {
   }
   calling_ = delivering_ = false;
   t_delivering = nullptr;
-  std::swap(kept, kept_);
+  std::swap(handle, handle_);
   lock.unlock();
   changed_.notify_all();
 }

@@ -19,7 +19,7 @@ namespace asr {
 class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<EventQueue> {
  public:
   // An object of the user that a callback needs, such as the handle of the stream.
-  using Keepsake = std::unique_ptr<void, void (*)(void *)>;
+  using Handle = std::unique_ptr<void, void (*)(void *)>;
 
   // An empty callback: events are polled, and no pool is needed.
   EventQueue(std::function<void(EventPointer)> callback, WorkerPool *pool) : callback_(std::move(callback)), pool_(pool) {}
@@ -34,9 +34,9 @@ class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<E
   bool in_callback() const;       // true if this thread runs the callback
 
   // Discards undelivered events and waits for a running callback; not allowed in that callback. If callbacks close each other's
-  // queues they would wait for ever, so the last of them does not wait. Its queue then takes `*kept` and frees it when the
+  // queues they would wait for ever, so the last of them does not wait. Its queue then takes `*handle` and frees it when the
   // running callback has returned.
-  void close(Keepsake *kept) noexcept;
+  void close(Handle *handle) noexcept;
 
  private:
   void run() noexcept override;  // the pool's side: calls back until no event is left
@@ -53,7 +53,7 @@ class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<E
   bool end_taken_ = false;
   uint64_t generation_ = 0;
   bool closed_ = false;
-  Keepsake kept_{nullptr, nullptr};             // freed after the running callback
+  Handle handle_{nullptr, nullptr};             // freed after the running callback
   mutable const EventQueue *awaits_ = nullptr;  // the queue whose callback this one's waits for; guarded by g_awaiting
 };
 

@@ -152,8 +152,8 @@ void Stream::cancel() noexcept {
   stop(*g_cancelled);
 }
 
-void Stream::close(EventQueue::Keepsake *kept) noexcept {
-  events_->close(kept);
+void Stream::close(EventQueue::Handle *handle) noexcept {
+  events_->close(handle);
   stop(*g_closed);
 }
 

@@ -36,7 +36,7 @@ class Stream {
   EventPointer poll() { return events_->poll(); }
   void wait(int32_t timeout_ms) { events_->wait(timeout_ms); }
   // Callbacks that close each other's streams: see EventQueue::close. `*kept` holds this stream.
-  void close(EventQueue::Keepsake *kept) noexcept;
+  void close(EventQueue::Handle *handle) noexcept;
 
   // Returns true if partial results were requested but batch normalisation delays them to the end.
   bool has_late_partials() const { return options_.partial_interval_ms > 0 && options_.is_audio() && is_batch_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests engines that score on one device and search on another (asr_engine_config.search_device). Devices of plugins compute
-// with the CPU's arithmetic, so events must equal those of the CPU alone to the last bit.
+// with the CPU's arithmetic, so events must equal those of the CPU alone to the last bit. Some of them leave parts out, which
+// the CPU then does.
 #include <cstdlib>
 #include <utility>
 
@@ -46,11 +47,13 @@ asr_engine_info info_of(const EnginePointer &engine) {
   return info;
 }
 
-// Pairs of a device that scores and another that searches: without and with the fused step and overlapping advances.
+// Pairs of a device that scores and another that searches: without and with the fused step and overlapping advances. The last
+// ones have no front end, no search, or neither; with "" the CPU searches for those that cannot.
 std::vector<std::pair<std::string, std::string>> pairs() {
   const std::string plain = faulty("none"), overlapping = devices_named("overlapping", "none").at(0);
-  return {{plain, "cpu"},         {"cpu", plain},        {overlapping, "cpu"},
-          {"cpu:0", overlapping}, {"stepping:0", "cpu"}, {plain, "stepping:0"}};
+  return {{plain, "cpu"},          {"cpu", plain},        {overlapping, "cpu"},       {"cpu:0", overlapping},
+          {"stepping:0", "cpu"},   {plain, "stepping:0"}, {"cpu_scores", ""},         {"cpu_no_search", ""},
+          {"cpu_no_features", ""}, {"cpu_scores", plain}, {"cpu", "cpu_no_features"}, {"cpu_no_features", "cpu"}};
 }
 
 // Recognises all sentences at once, in chunks that differ from stream to stream.
@@ -112,6 +115,9 @@ TEST(SearchDevice, Lattices) {
   for (const auto &[device, search_device] : {std::pair{faulty("none"), std::string("cpu")}, {"cpu", overlapping}}) {
     EXPECT_EQ(recognize_all(load(device, search_device).get(), config), expected) << device << ", " << search_device;
   }
+  for (const char *part : {"cpu_scores", "cpu_no_search", "cpu_no_features"}) {
+    EXPECT_EQ(recognize_all(load(part, "").get(), config), expected) << part;
+  }
   asr_stream *refused = nullptr;
   const EnginePointer without = load("cpu", faulty("none"));
   EXPECT_EQ(asr_open(without.get(), &config, &refused), ASR_UNSUPPORTED);
@@ -148,6 +154,19 @@ TEST(SearchDevice, IsNamedInTheInfo) {
   EXPECT_EQ(std::string(info_of(split).search_device_id), "cpu:0");
   EXPECT_STRNE(info_of(split).search_device_name, info_of(split).device_name);
   for (const char *same : {"", "cpu", "cpu:0"}) EXPECT_EQ(std::string(info_of(load("cpu", same)).search_device_id), "cpu:0");
+}
+
+TEST(SearchDevice, IsTheCpuWhereTheBackEndDoesNotSearch) {
+  for (const char *part : {"cpu_scores", "cpu_no_search"}) {
+    const EnginePointer engine = load(part, "");
+    EXPECT_EQ(std::string(info_of(engine).device_id), std::string(part) + ":0");
+    EXPECT_EQ(std::string(info_of(engine).search_device_id), "cpu:0");
+  }
+  EXPECT_EQ(std::string(info_of(load("cpu_no_features", "")).search_device_id), "cpu_no_features:0");
+  EnginePointer engine(nullptr, asr_engine_close);
+  EXPECT_EQ(load("cpu", "cpu_scores", nullptr, &engine), ASR_UNSUPPORTED);
+  EXPECT_EQ(std::string(asr_last_error()),
+            "search device \"cpu_scores\": its back end does not search; take another one, such as cpu");
 }
 
 TEST(SearchDevice, IsRefusedIfItIsNotThere) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # figures.sh SOURCE checks that bench/figures draws every figure from the committed measurements, that docs/figures is up to
-# date, and that docs/figures.md shows all figures. Broken, missing or mismatched measurements must end it with a sentence.
+# date, and that docs/figures.md shows all figures. Broken, missing or mismatched measurements must end it with a message.
 # Skipped without matplotlib. With another version than the one of docs/figures it is skipped, too, as the SVG files cannot be
 # compared.
 set -euo pipefail
@@ -19,7 +19,7 @@ trap 'rm -rf "$work"' EXIT
 export MPLCONFIGDIR=$work/matplotlib
 draw() { "$found" -B bench/figures "$@" >"$work/log" 2>&1; }
 
-# refuses SENTENCE: nothing can be drawn from $work/results, and the program prints only this.
+# refuses MESSAGE: nothing can be drawn from $work/results, and the program prints only this.
 refuses() {
   local status=0
   draw "$work/refused" --results "$work/results" || status=$?

@@ -182,8 +182,8 @@ TEST(Builds, BadGrammarsAreRefusedWithTheirPlace) {
   const BuilderPointer builder = tone_builder();
   asr_build_config config = default_config();
   config.name = "menu";
-  const auto expect = [&](const std::string &text, asr_status status, const std::string &sentence) {
-    EXPECT_EQ(refusal(asr_build_jsgf, builder.get(), text, status, &config), "menu: " + sentence) << text;
+  const auto expect = [&](const std::string &text, asr_status status, const std::string &message) {
+    EXPECT_EQ(refusal(asr_build_jsgf, builder.get(), text, status, &config), "menu: " + message) << text;
   };
   expect("", ASR_BAD_FILE, "line 1, column 1: a JSGF grammar begins with #JSGF V1.0;");
   expect(jsgf("public <a> = low mid"), ASR_BAD_FILE, "line 3, column 21: ';' expected at the end of <a>; correct the grammar");

@@ -145,7 +145,7 @@ TEST(Classes, AreUsedAtManyPlaces) {
   EXPECT_EQ(hear(archive_of(result.get()), "high low mid high low").text, "high low mid high low");
 }
 
-TEST(Classes, AreRefusedInSentences) {
+TEST(Classes, AreRefusedInMessages) {
   const BuilderPointer builder = tone_builder();
   EXPECT_EQ(class_refusal(builder.get(), "$c", "low", ASR_INVALID_ARGUMENT),
             "asr_builder_set_class: name: \"$c\" cannot name a class; give UTF-8 without blanks, control characters and any of "

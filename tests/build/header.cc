@@ -104,7 +104,7 @@ TEST(BuildHeader, MovedHandlesAreEmpty) {
   EXPECT_EQ(builder.try_words("low\n").error().status(), ASR_INVALID_ARGUMENT);
 }
 
-TEST(BuildHeader, ErrorsHaveTheLibrarysStatusAndSentence) {
+TEST(BuildHeader, ErrorsHaveTheLibrarysStatusAndMessage) {
   senone::GrammarBuilder builder = open();
   senone::BuildConfig config;
   config.name = "menu";

@@ -29,7 +29,7 @@ asr_build_config default_config();
 asr_build_info info_of(const asr_build_result *result);
 std::string archive_of(const asr_build_result *result);
 
-// Returns the sentence of a build that fails with this status.
+// Returns the message of a build that fails with this status.
 std::string refusal(Build function, const asr_builder *builder, const std::string &text, asr_status status,
                     const asr_build_config *config = nullptr);
 

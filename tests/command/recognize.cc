@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests `senone recognize`: its outputs, and a one-sentence error for each failed recording.
+// Tests `senone recognize`: its outputs, and a one-line error for each failed recording.
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -338,7 +338,7 @@ TEST(RecognizeCommand, LessAudioThanAFrameIsAnError) {
   }
 }
 
-TEST(RecognizeCommand, DirectoriesAndEmptyFilesHaveSentencesOfTheirOwn) {
+TEST(RecognizeCommand, DirectoriesAndEmptyFilesHaveMessagesOfTheirOwn) {
   const std::string empty = tone_bundle() + "/empty.wav";
   std::ofstream(empty).flush();
   EXPECT_TRUE(has(recognize_command(empty), "senone: " + empty + ": is an empty file; "));
@@ -473,7 +473,7 @@ TEST(RecognizeCommand, ResumingIntoAPipeIsRefused) {
 
 // Runs many threads under a limit on address space. Any thread may lack memory; the command must exit by itself and leave no
 // partial file.
-TEST(RecognizeCommand, LittleMemoryEndsInASentence) {
+TEST(RecognizeCommand, LittleMemoryEndsInAMessage) {
   if (kSanitized) GTEST_SKIP() << "sanitizers reserve addresses without end";
   const std::string folder = tone_bundle() + "/memory", archive = folder + "/rows.txt";
   std::filesystem::create_directory(folder);
@@ -530,7 +530,7 @@ TEST(RecognizeCommand, EmptyTextsAreRefused) {
 // None of them is silently without effect.
 TEST(RecognizeCommand, OptionsWithoutEffectAreRefused) {
   const std::string file = " " + tone_recording("high"), rows = " --loglikes ark:x", fuse = " --fuse x";
-  for (const auto &[arguments, sentence] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto &[arguments, message] : std::vector<std::pair<std::string, std::string>>{
            {"--beam 0" + file, "--beam: "},
            {"--acoustic-scale 0" + file, "--acoustic-scale: "},
            {"--max-active 0" + file, "--max-active: "},
@@ -555,7 +555,7 @@ TEST(RecognizeCommand, OptionsWithoutEffectAreRefused) {
            {"--endpoint command --vad on" + rows, "--loglikes excludes --vad"}}) {
     const Outcome outcome = recognize_command(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << arguments << "\n" << outcome.output;
-    EXPECT_TRUE(has(outcome, sentence)) << arguments << "\n" << outcome.output;
+    EXPECT_TRUE(has(outcome, message)) << arguments << "\n" << outcome.output;
   }
   EXPECT_EQ(recognize_command("--lattice-beam 4 --json" + file).exit_code, 0) << "it has confidences";
   EXPECT_EQ(recognize_command("--max-active 100" + file).exit_code, 0) << "the default of --min-active is larger";
@@ -615,11 +615,20 @@ TEST(RecognizeCommand, OptionsWithoutEffectOnTheseFiles) {
 }
 
 // The model has one Gaussian for each state.
-TEST(RecognizeCommand, SelectionWithoutEffect) {
-  for (const char *const selection : {"25%", "3"}) {
-    const Outcome outcome = recognize_command(std::string("--selection ") + selection + " " + tone_recording("high"));
-    EXPECT_TRUE(has(outcome, "senone: warning: " + tone_bundle() + ": --selection ")) << outcome.output;
-    EXPECT_TRUE(has(outcome, "has no effect, as ") && has(outcome, "high\n")) << outcome.output;
+TEST(RecognizeCommand, ScoringLessWithoutEffect) {
+  const std::string warning = "senone: warning: " + tone_bundle() + ": ";
+  for (const auto &[arguments, name] : {std::pair<std::string, std::string>("--n-best-gaussians 3", "--n-best-gaussians"),
+                                        {"--selection 3", "--n-best-gaussians"},
+                                        {"--cluster-share 0.25", "--cluster-share"},
+                                        {"--selection 25%", "--cluster-share"}}) {
+    const Outcome outcome = recognize_command(arguments + " " + tone_recording("high"));
+    EXPECT_TRUE(has(outcome, warning + name + " has no effect, as ") && has(outcome, "high\n")) << outcome.output;
+  }
+  EXPECT_EQ(recognize_command("--n-best-gaussians 0 --cluster-share 1 " + tone_recording("high")).output.find("no effect"),
+            std::string::npos);
+  for (const char *wrong : {"--n-best-gaussians 65537", "--cluster-share 25", "--cluster-share -1", "--cluster-share x",
+                            "--selection 3 --n-best-gaussians 3", "--selection 25% --cluster-share 0.25"}) {
+    EXPECT_EQ(recognize_command(std::string(wrong) + " " + tone_recording("high")).exit_code, 2) << wrong;
   }
   for (const char *const selection : {"0", "0.5", "65537", "x", "0%", "100%", "1e-60%", "25%%"}) {
     const Outcome outcome = recognize_command(std::string("--selection ") + selection + " " + tone_recording("high"));

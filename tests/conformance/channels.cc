@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests any number of channels in one advance, with any number of tokens. A back end may split a channel over several
 // processors while there are few channels, and must find more memory during the search.
+#include "reference/viterbi.h"
 #include "tests/conformance/lattice_fixture.h"
-#include "tests/reference/viterbi.h"
 
 namespace asr::test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the arcs shared by the paths of all tokens, against the literal reference.
+#include "reference/viterbi.h"
 #include "tests/conformance/search_fixture.h"
-#include "tests/reference/viterbi.h"
 
 namespace asr::test {
 namespace {

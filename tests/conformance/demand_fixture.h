@@ -6,8 +6,8 @@
 
 #include <memory>
 
+#include "reference/random_gmm.h"
 #include "tests/conformance/lattice_fixture.h"
-#include "tests/reference/random_gmm.h"
 
 namespace asr::test {
 

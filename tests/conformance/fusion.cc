@@ -3,8 +3,8 @@
 #include "core/backend/asr_backend_fusion.h"
 
 #include "core/base/fused_rows.h"
+#include "reference/fusion.h"
 #include "tests/conformance/gmm_fixture.h"
-#include "tests/reference/fusion.h"
 
 namespace asr::test {
 namespace {

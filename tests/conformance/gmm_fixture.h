@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "reference/gmm.h"
+#include "reference/random_gmm.h"
 #include "tests/conformance/harness.h"
-#include "tests/reference/gmm.h"
-#include "tests/reference/random_gmm.h"
 
 namespace asr::test {
 

@@ -98,12 +98,19 @@ class BackendTest : public testing::TestWithParam<size_t> {
   void require(asr_backend_capability capability, const char *what) const {
     if (!IsSkipped() && (entry().info.capabilities & capability) == 0) GTEST_SKIP() << entry().id << ": " << what;
   }
+  // Skip the test on devices whose back end leaves this part to the CPU.
+  void require_features() const {
+    if (!IsSkipped() && !makes_features(api())) GTEST_SKIP() << entry().id << ": makes no features";
+  }
+  void require_search() const {
+    if (!IsSkipped() && !searches(api())) GTEST_SKIP() << entry().id << ": does not search";
+  }
   // The slots of the extension "bench"; NULL if the back end has none.
   const asr_backend_bench_api *bench() const { return extension_of<asr_backend_bench_api>(api(), ASR_BACKEND_BENCH); }
   std::unique_ptr<Device> open(const asr_backend_options &options = backend_options()) const {
     return std::make_unique<Device>(entry(), options);
   }
-  // Fails the test with the back end's sentence.
+  // Fails the test with the back end's message.
   void check(asr_status status) const { ASSERT_EQ(status, ASR_OK) << entry().id << ": " << api().last_error(); }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests lattices of the search against the literal reference (tests/reference/lattice.h), bit for bit, and against every path
+// Tests lattices of the search against the literal reference (reference/lattice.h), bit for bit, and against every path
 // of small graphs.
 #include <cmath>
 #include <tuple>

@@ -2,8 +2,8 @@
 // Common code of the lattice tests: lattices of a back end copied to own arrays, compared bit for bit.
 #pragma once
 
+#include "reference/lattice.h"
 #include "tests/conformance/search_fixture.h"
-#include "tests/reference/lattice.h"
 
 namespace asr::test {
 

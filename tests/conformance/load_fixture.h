@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "reference/viterbi.h"
 #include "tests/conformance/lattice_fixture.h"
-#include "tests/reference/viterbi.h"
 
 namespace asr::test {
 

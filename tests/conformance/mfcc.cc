@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests `extract` against the double reference (tests/reference/mfcc.h) and against itself. A frame's bits must not depend on
+// Tests `extract` against the double reference (reference/mfcc.h) and against itself. A frame's bits must not depend on
 // its job, on its neighbours or on other jobs.
 #include <unistd.h>
 

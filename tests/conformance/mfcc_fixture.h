@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common code of the tests of `extract`: signals, guarded jobs, comparison with the double reference (tests/reference/mfcc.h).
+// Common code of the tests of `extract`: signals, guarded jobs, comparison with the double reference (reference/mfcc.h).
 #pragma once
 
 #include <cmath>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/feature/mfcc_tables.h"
+#include "reference/mfcc.h"
 #include "tests/conformance/harness.h"
-#include "tests/reference/mfcc.h"
 
 namespace asr::test {
 
@@ -54,6 +54,11 @@ inline std::vector<FrontEnd> front_ends_of_every_step() {
 
 class MfccTest : public BackendTest {
  protected:
+  void SetUp() override {
+    BackendTest::SetUp();
+    require_features();
+  }
+
   struct Loaded {
     Loaded(const asr_backend_api &api, const Device &device, const FeatureTables &tables) : api(api) {
       features = device.load_features(*tables.view());

@@ -7,7 +7,7 @@
 #include "core/feature/mfcc_tables.h"
 #include "hwy/highway.h"
 #include "plugins/cpu/mfcc.h"
-#include "tests/reference/mfcc.h"
+#include "reference/mfcc.h"
 
 namespace asr::test {
 namespace {

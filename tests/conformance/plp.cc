@@ -167,8 +167,8 @@ TEST_P(PlpTest, BadOrdersAreRefused) {
 
 SENONE_INSTANTIATE(PlpTest);
 
-// Devices without the capability are not asked: the core refuses with one sentence.
-using NoPlpTest = BackendTest;
+// Devices without the capability are not asked: the core refuses with one message.
+using NoPlpTest = MfccTest;
 TEST_P(NoPlpTest, TheCoreRefuses) {
   if ((entry().info.capabilities & ASR_BACKEND_PLP) != 0) GTEST_SKIP() << entry().id << ": it computes PLP";
   const FeatureTables tables(kaldi_plp_front_end(), {1});

@@ -9,8 +9,8 @@
 #include "builder/import/htk.h"
 #include "builder/import/sphinx.h"
 #include "core/base/file.h"
+#include "reference/mfcc.h"
 #include "tests/conformance/gmm_fixture.h"
-#include "tests/reference/mfcc.h"
 #include "tests/sanitized.h"
 
 namespace asr::test {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the search against its double and literal references (tests/reference/viterbi.h), on thousands of small random graphs.
+// Tests the search against its double and literal references (reference/viterbi.h), on thousands of small random graphs.
 #include <cmath>
 #include <limits>
 
+#include "reference/random_gmm.h"
+#include "reference/viterbi.h"
 #include "tests/conformance/search_fixture.h"
-#include "tests/reference/random_gmm.h"
-#include "tests/reference/viterbi.h"
 
 namespace asr::test {
 namespace {
@@ -351,7 +351,7 @@ TEST_P(SearchTest, ArraysThatAreNotInUseMayGo) {
   EXPECT_EQ(path.arcs[0].transition_id, 1u);
 }
 
-// An epsilon cycle of negative cost is an error with a sentence, not an endless loop.
+// An epsilon cycle of negative cost is an error with a message, not an endless loop.
 TEST_P(SearchTest, NegativeEpsilonCycle) {
   const auto device = open();
   const asr_graph_arc arcs[] = {{0, 1, 0, 1.0f}, {1, 0, 0, -0.5f}, {0, 0, 0, 0.25f}};

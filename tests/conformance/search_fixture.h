@@ -83,6 +83,11 @@ struct ActiveLimits {
 
 class SearchFixture : public BackendTest {
  protected:
+  void SetUp() override {
+    BackendTest::SetUp();
+    require_search();
+  }
+
   // A graph loaded on a device.
   struct Loaded {
     Loaded(const asr_backend_api &api, const Device &device, const asr_graph_view &view) : api(api) {

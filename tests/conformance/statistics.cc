@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "reference/statistics.h"
 #include "tests/conformance/harness.h"
-#include "tests/reference/statistics.h"
 
 namespace asr::test {
 namespace {

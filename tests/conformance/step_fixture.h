@@ -13,8 +13,8 @@
 #include "core/backend/asr_backend_signals.h"
 #include "core/feature/feature_pipeline.h"
 #include "core/feature/signal_feed.h"
+#include "reference/random_gmm.h"
 #include "tests/conformance/search_fixture.h"
-#include "tests/reference/random_gmm.h"
 #include "tests/unit/feature/signals.h"
 
 namespace asr::test {
@@ -34,6 +34,7 @@ class StepFixture : public SearchFixture {
 
   void SetUp() override {
     SearchFixture::SetUp();
+    require_features();
     if (!IsSkipped() && signals() == nullptr) GTEST_SKIP() << entry().id << ": has no fused step";
   }
   // The slots of the extension "signals", perhaps without those for speakers; NULL if the back end has none.

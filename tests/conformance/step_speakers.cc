@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the transforms of signals in the fused step, and the rows that it returns without them. The references are the
 // host's pipeline, FeatureTransform and score on the same device. Scores and rows must have the same bits.
+#include "reference/gmm.h"
 #include "tests/conformance/step_fixture.h"
-#include "tests/reference/gmm.h"
 
 namespace asr::test {
 namespace {

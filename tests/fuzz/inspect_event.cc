@@ -38,7 +38,7 @@ void inspect(const asr_event *event) {
   const asr_event_kind kind = asr_event_get_kind(event);
   if ((kind == ASR_EVENT_ERROR) == (asr_event_status(event) == ASR_OK))
     finding("an event of kind %d has the wrong status", kind);
-  if (kind == ASR_EVENT_ERROR && *asr_event_text(event) == '\0') finding("an ERROR without a sentence");
+  if (kind == ASR_EVENT_ERROR && *asr_event_text(event) == '\0') finding("an ERROR without a message");
   const size_t n = asr_event_n_alternatives(event);
   if (kind == ASR_EVENT_FINAL && n > 10000) finding("%zu alternatives", n);
   for (size_t i = 0; i < n; ++i) {

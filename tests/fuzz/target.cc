@@ -54,7 +54,7 @@ void attempt(const std::string &bytes, const std::function<void(const std::strin
     action(bytes);
   } catch (const Error &error) {
     g_refused = true;
-    if (error.what()[0] == '\0') finding("an error without a sentence");
+    if (error.what()[0] == '\0') finding("an error without a message");
   } catch (const std::exception &error) {
     finding("threw %s instead of an asr::Error", error.what());
   }

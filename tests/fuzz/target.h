@@ -29,7 +29,7 @@ struct Budget {
   double seconds = 0.2, microseconds_each = 4;
 };
 
-// Runs `action` on the input. It must return or throw asr::Error with a sentence, within the budget. Anything else is a
+// Runs `action` on the input. It must return or throw asr::Error with a message, within the budget. Anything else is a
 // finding: a line on stderr, and abort(). Returns 0, as libFuzzer expects.
 int run(const uint8_t *data, size_t size, const Budget &budget, const std::function<void(const std::string &bytes)> &action);
 

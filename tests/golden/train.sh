@@ -128,9 +128,9 @@ sed -n '/"transform": /,/]/p' "$work/again/senone.json" | cmp -s - "$work/transf
 "$senone" train em --model "$work/an4" --lexicon "$an4/etc/an4.dic" --list "$work/list" --transcripts "$work/text" \
   --out "$work/some" >"$work/log" 2>&1 && fail "utterances were left out with status 0"
 [[ -e $work/some/acoustic.bin ]] || fail "not trained: $(cat "$work/log")"
-for sentence in "an254-fash-b: 'ZORK' has no pronunciation" "an253-fash-b: .*text has no line for it" \
+for message in "an254-fash-b: 'ZORK' has no pronunciation" "an253-fash-b: .*text has no line for it" \
   'an99-fash-b: .*No such file' '3 of 21 utterances were left out'; do
-  grep -q "$sentence" "$work/log" || fail "not named: $sentence: $(cat "$work/log")"
+  grep -q "$message" "$work/log" || fail "not named: $message: $(cat "$work/log")"
 done
 "$senone" train em --model "$work/an4" --lexicon "$an4/etc/an4.dic" --list "$work/dev" --transcripts "$work/text" \
   --out "$work/none" >"$work/log" 2>&1 && fail "trained on nothing"

@@ -25,19 +25,19 @@ train() {
     --out "$work/out/new" "$@" >"$work/log" 2>&1
 }
 
-# says SENTENCE...: the log has each.
+# says MESSAGE...: the log has each.
 says() {
-  local sentence
-  for sentence in "$@"; do grep -q -- "$sentence" "$work/log" || fail "not said: $sentence: $(cat "$work/log")"; done
+  local message
+  for message in "$@"; do grep -q -- "$message" "$work/log" || fail "not said: $message: $(cat "$work/log")"; done
 }
 
-# refuses STATUS SENTENCE LIST OPTION...: training ends so, and leaves nothing behind.
+# refuses STATUS MESSAGE LIST OPTION...: training ends so, and leaves nothing behind.
 refuses() {
-  local expected=$1 sentence=$2 got=0
+  local expected=$1 message=$2 got=0
   shift 2
   train "$@" || got=$?
   ((got == expected)) || fail "exit status $got instead of $expected: $*: $(cat "$work/log")"
-  says "$sentence"
+  says "$message"
   [[ -z $(ls -A "$work/out") ]] || fail "left behind: $(ls -A "$work/out")"
   rm -rf "$work"/out/*
 }

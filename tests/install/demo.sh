@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # demo.sh SOURCE BUILD checks that the demo's commands are all right with the programs of BUILD, and that ./dev demo says in a
-# sentence what is missing: packages that cannot be fetched, a GPU.
+# message what is missing: packages that cannot be fetched, a GPU.
 # demo.sh SOURCE BUILD --build LAUNCHER builds what the demo builds, first, into BUILD/tests/demo. So it tells when files that
 # are compiled together there have the same private names, or when a file is needed that is left out. LAUNCHER may be empty.
 set -euo pipefail

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# dev.sh SOURCE checks that ./dev refuses wrong arguments in one sentence, before it installs or builds anything.
+# dev.sh SOURCE checks that ./dev refuses wrong arguments in one message, before it installs or builds anything.
 set -euo pipefail
 cd "$1"
 fail() { echo "dev.sh: $*" >&2; exit 1; }
 
-# refuses SENTENCE ARGUMENT...
+# refuses MESSAGE ARGUMENT...
 refuses() {
-  local sentence=$1 said status=0
+  local message=$1 said status=0
   shift
   said=$(./dev "$@" 2>&1) || status=$?
-  [[ $status == 1 && $said == "dev: "*"$sentence"* && $said != *$'\n'* ]] || fail "./dev $*: status $status, \"$said\""
+  [[ $status == 1 && $said == "dev: "*"$message"* && $said != *$'\n'* ]] || fail "./dev $*: status $status, \"$said\""
 }
 
 refuses 'no command "frob"' frob

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # docs.sh SOURCE checks the pages. Lines have at most 120 characters, but for tables and code. Links lead to files, and names
-# of test cases are those of cases. README.md stays under 150 lines.
+# of test cases are those of cases. README.md stays under 150 lines. Every option of the command but those of benchmarks, and
+# every member of the C configurations, is on some page: an option that no page advises is one that nobody needs.
 set -euo pipefail
 cd "$1"
 export LC_ALL=C.UTF-8
@@ -22,4 +23,14 @@ for page in "${pages[@]}"; do
     [[ $suites != *" ${name%%.*} "* ]] || grep -qxF "$name" <<<"$cases" || wrong "$page: there is no test $name"
   done < <(grep -oE '`[A-Z]\w+\.[A-Z]\w+`' "$page" | tr -d '`' || true)
 done
+advised() { grep -qE -- "(^|[^a-z0-9_-])$1([^a-z0-9_-]|\$)" "${pages[@]}"; }
+while read -r option; do
+  advised "$option" || wrong "no page mentions $option"
+done < <(cat $(ls tools/*.cc | grep -v /bench) | grep -zoE '(option|flag)\(\s*"--[a-z0-9-]+"' | tr '\0' '\n' |
+  grep -oE -- '--[a-z0-9-]+' | sort -u)
+while read -r member; do
+  advised "$member" || advised "--${member//_/-}" || wrong "no page mentions the member $member of a configuration"
+done < <(cat api/asr.h api/asr_build.h | sed -z 's#/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/##g' |
+  sed -nE '/^typedef struct (asr_\w*config|asr_fusion) \{/,/^\}/p' | grep -oE '\w+;' | tr -d ';' |
+  grep -vE '^(size|reserved[0-9]*|asr_\w+)$' | sort -u)
 exit $failed

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # includes.sh SOURCE checks the includes. They have no circles. core/ includes nothing that is not in the run-time library,
 # and no vendor's folder of plugins/ includes another's; but kernels that nvcc compiles for ocl_nvidia include CUDA's.
+# reference/, which computes in double what back ends compute, includes core/ alone. Nothing outside of tests/ includes a file of
+# it, so the command can measure errors without shipping tests.
 # The engine has floors, each of which includes only those below it: models and graphs (core/engine), the user's side of a
 # stream (core/stream), rows, the engine's side of a stream (core/session), steps, and on top the class Engine, which owns a thing
 # of each. A stream so knows nothing of its session: it gets a function that notifies it.
@@ -11,7 +13,7 @@ failed=0
 wrong() { echo "includes.sh: $*" >&2; failed=1; }
 
 # Lines "FILE INCLUDED"; a file that Highway compiles again for each instruction set includes itself by name alone.
-pairs=$(grep -rE '^\s*#\s*include "[a-z_]+/' api core builder plugins tools tests bindings \
+pairs=$(grep -rE '^\s*#\s*include "[a-z_]+/' api core builder plugins reference tools tests bindings \
   --include='*.h' --include='*.hpp' --include='*.cc' --include='*.cu' --include='*.cuh' --include='*.cl' |
   sed -nE 's/^([^:]+):\s*#\s*include "([^"]+)".*/\1 \2/p')
 (($(wc -l <<<"$pairs") > 1000)) || wrong "hardly any includes were found"
@@ -31,6 +33,8 @@ floor() {
 while read -r file included; do
   if [[ $file == core/* ]] && (($(floor "$included") > $(floor "$file"))); then wrong "$file includes $included, which is above it"; fi
   case $file in
+    reference/*) [[ $included =~ ^(core|reference)/ ]] ;;
+    tools/* | api/* | bindings/*) [[ $included != tests/* ]] ;;
     core/*) [[ $included == core/* || $included == hwy/* ]] ;;
     builder/*) [[ $included =~ ^(core|builder|plugins/common/kernels)/ ]] ;;
     plugins/common/ocl/*) [[ $included =~ ^(core|plugins/common)/ ]] ;;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests real plugins, good and broken (tests/loader/plugins): each broken one must be rejected with a sentence, and none may
+// Tests real plugins, good and broken (tests/loader/plugins): each broken one must be rejected with a message, and none may
 // disturb the others.
 #include <dlfcn.h>
 #include <elf.h>
@@ -37,7 +37,7 @@ std::string reason_of(const std::string &name) {
   return entries[0].reason;
 }
 
-// Returns the sentence of the error that an action throws, whose code is expected.
+// Returns the message of the error that an action throws, whose code is expected.
 template <typename Action>
 std::string failure_of(asr_status code, Action action) {
   try {
@@ -117,7 +117,7 @@ TEST(Loader, MissingEntry) { EXPECT_CONTAINS(reason_of("missing_entry"), "export
 
 TEST(Loader, UndefinedSymbol) { EXPECT_CONTAINS(reason_of("undefined_symbol"), "stub_function_that_does_not_exist"); }
 
-// The whole sentence about a plugin of another contract; `what` names the contract.
+// The whole message about a plugin of another contract; `what` names the contract.
 std::string wrong_contract(const char *name, const char *what) {
   return plugin(name) + ": is a plugin of " + what +
          ", but this library has contract 2; build it anew with this library's asr_backend.h, or remove the file";
@@ -150,7 +150,37 @@ TEST(Loader, CapabilitiesNeedTheirSlots) {
             "no_lattices:0: slot \"lattices\" of its back end is NULL, but the device has ASR_BACKEND_LATTICES");
 }
 
-TEST(Loader, NullSlotIsNamed) { EXPECT_CONTAINS(reason_of("null_slot"), "slot \"advance\""); }
+TEST(Loader, NullSlotIsNamed) { EXPECT_CONTAINS(reason_of("null_slot"), "slot \"score\" of its table is NULL"); }
+
+// A part that a back end leaves out is left out as a whole.
+TEST(Loader, PartsOfTheTableAreWholeOrAbsent) {
+  EXPECT_EQ(reason_of("half_search"), plugin("half_search") +
+                                          ": slot \"load_graph\" of its table is NULL, but \"best_paths\" is not; the search "
+                                          "needs all of its slots or none");
+  EXPECT_EQ(reason_of("half_features"), plugin("half_features") +
+                                            ": slot \"free_features\" of its table is NULL, but \"load_features\" is not; the "
+                                            "front end needs all of its slots or none");
+  EXPECT_EQ(reason_of("only_lattices"), plugin("only_lattices") +
+                                            ": slot \"load_graph\" of its table is NULL, but \"lattices\" is not; the search "
+                                            "needs all of its slots or none");
+}
+
+TEST(Loader, ABackEndMayOnlyScore) {
+  const Backend backend = load_plugin(plugin("only_scores"));
+  ASSERT_NE(backend.api, nullptr) << backend.reason;
+  EXPECT_FALSE(makes_features(*backend.api));
+  EXPECT_FALSE(searches(*backend.api));
+  const auto entries = list_devices({backend});
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].id, "only_scores:1");
+  EXPECT_EQ(entries[1].reason,
+            "only_scores:0: slot \"advance\" of its back end is NULL, but the device has ASR_BACKEND_OVERLAPS");
+  const Device device(entries[0], options());
+  EXPECT_EQ(failure_of(ASR_UNSUPPORTED, [&] { device.load_features({}); }),
+            "only_scores:1: its back end makes no features; choose another device, such as cpu");
+  EXPECT_EQ(failure_of(ASR_UNSUPPORTED, [&] { device.require_search(); }),
+            "only_scores:1: its back end does not search; choose another device, such as cpu");
+}
 
 TEST(Loader, NullSlotOfAnExtensionIsNamed) {
   EXPECT_CONTAINS(reason_of("null_extension"), "slot \"step\" of its extension \"signals\" is NULL");
@@ -188,7 +218,7 @@ TEST(Loader, ProbeFails) { EXPECT_EQ(reason_of("probe_fails"), "probe_fails: the
 
 TEST(Loader, ProbeThrows) { EXPECT_CONTAINS(reason_of("probe_throws"), "its probe threw an exception"); }
 
-TEST(Loader, FailureWithoutASentence) { EXPECT_EQ(reason_of("silent"), "silent: no reason given"); }
+TEST(Loader, FailureWithoutAMessage) { EXPECT_EQ(reason_of("silent"), "silent: no reason given"); }
 
 TEST(Loader, OpenFails) {
   const auto entries = list_devices({load_plugin(plugin("open_fails"))});

@@ -79,8 +79,8 @@ class Filler {
   }
 
   void leave(uint64_t n_bytes) {
-    constexpr uint64_t kLeast = uint64_t{2} << 20;  // the driver's own unit
-    for (uint64_t piece = uint64_t{4} << 30; piece >= kLeast;) {
+    constexpr uint64_t kMin = uint64_t{2} << 20;  // the driver's own unit
+    for (uint64_t piece = uint64_t{4} << 30; piece >= kMin;) {
       const uint64_t n_free = free_bytes();
       unsigned long long memory = 0;
       if (n_free < n_bytes + piece || driver_.allocate(&memory, piece) != 0) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Embeds small kernels with cmake/embed_kernel.cmake. Every file is in the text once, and includes for the host are not.
-# An include that does not exist stops the build with a sentence. PTX embedded with cmake/embed_ptx.cmake says which parameters
+# An include that does not exist stops the build with a message. PTX embedded with cmake/embed_ptx.cmake says which parameters
 # are arrays. Argument: the source folder.
 set -uo pipefail
 root=$1 work=$(mktemp -d) status=0

@@ -239,7 +239,7 @@ TEST(Fork, AChildMayUsePluginsThatItsParentHasNotCalled) {
   });
 }
 
-// Calls with objects of the parent fail with a sentence. Those that close do nothing: the threads that they would wait for do
+// Calls with objects of the parent fail with a message. Those that close do nothing: the threads that they would wait for do
 // not exist, and the drivers that they would call do not survive.
 TEST(Fork, ObjectsOfTheParentAreRefused) {
   in_a_child([] {

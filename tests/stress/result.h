@@ -28,7 +28,7 @@ struct Found {
 // Extracts the result of a FINAL event.
 Found found_in(const asr_event *event, uint32_t max_alternatives);
 
-// Returns a sentence, or "" if the difference can come from scores whose last bits differ. Such results have equal words and
+// Returns a message, or "" if the difference can come from scores whose last bits differ. Such results have equal words and
 // times, costs within 1e-4, and the same alternatives except near the edge of the lattice.
 std::string difference(const Found &expected, const Found &found);
 

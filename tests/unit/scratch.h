@@ -56,7 +56,7 @@ inline std::string slurp(const std::string &path) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-// The status and the sentence of the asr::Error that `action` throws; ASR_OK and "" if it throws none.
+// The status and the message of the asr::Error that `action` throws; ASR_OK and "" if it throws none.
 struct Outcome {
   asr_status code = ASR_OK;
   std::string message;
@@ -72,7 +72,7 @@ Outcome outcome_of(Action &&action) {
   }
 }
 
-// Expects an asr::Error of this code whose sentence contains `part`.
+// Expects an asr::Error of this code whose message contains `part`.
 template <typename Action>
 void expect_error(Action &&action, asr_status code, const std::string &part) {
   const Outcome outcome = outcome_of(action);

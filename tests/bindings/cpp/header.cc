@@ -230,7 +230,7 @@ TEST(CppHeader, TextIsTheLibrarysOwn) {
   EXPECT_EQ(final.words()[0].text.data(), word.text);
 }
 
-TEST(CppHeader, ErrorsHaveTheLibrarysStatusAndSentence) {
+TEST(CppHeader, ErrorsHaveTheLibrarysStatusAndMessage) {
   try {
     senone::Engine engine("/no/such/bundle");
     FAIL() << "no exception";

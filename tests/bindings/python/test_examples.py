@@ -65,7 +65,7 @@ class Examples(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("pip install sounddevice", done.stderr)
 
-    def test_errors_are_sentences(self) -> None:
+    def test_errors_are_messages(self) -> None:
         for name in ("recognize_file.py", "many_streams.py", "lattice_graph.py"):
             done = run(name, "/no/bundle", RECORDING)
             self.assertEqual(done.returncode, 1)

@@ -115,7 +115,7 @@ class Grammars(unittest.TestCase):
         self.assertNotEqual(made.words(["low"], silence_prob=0.5), made.words(["low"]))
         with self.assertRaisesRegex(senone.InvalidArgument, "zap"):
             made.phrases(["zap"])
-        for config, sentence in (
+        for config, message in (
             ({"unknown": "keep"}, "unknown is 'keep'; it must be one of refuse, drop"),
             ({"letter_case": 3}, "letter_case is 3"),
             ({"silence_prob": "x"}, "silence_prob is 'x'; it must be a number"),
@@ -123,10 +123,10 @@ class Grammars(unittest.TestCase):
             ({"rule": b"a"}, "rule is b'a'; it must be a string"),
             ({"rle": "a"}, "a grammar has no setting rle; it has filler_prob, letter_case, name"),
         ):
-            with self.assertRaisesRegex(senone.InvalidArgument, sentence):
+            with self.assertRaisesRegex(senone.InvalidArgument, message):
                 made.jsgf(both, **config)  # type: ignore[arg-type]
 
-    def test_errors_have_the_librarys_sentence(self) -> None:
+    def test_errors_have_the_librarys_message(self) -> None:
         made = builder()
         with self.assertRaisesRegex(senone.BadFile, "^menu: line 3, column "):
             made.jsgf("#JSGF V1.0;\ngrammar g;\npublic <a> = (low;\n", name="menu")
@@ -163,7 +163,7 @@ class Grammars(unittest.TestCase):
 
 
 class Missing(unittest.TestCase):
-    def test_the_sentence_says_what_to_do(self) -> None:
+    def test_the_message_says_what_to_do(self) -> None:
         code = "import senone\ntry:\n    senone.GrammarBuilder('x')\nexcept ImportError as error:\n    print(error)\n"
         alone = TONES / "alone"
         alone.mkdir(exist_ok=True)

@@ -217,7 +217,7 @@ class Errors(unittest.TestCase):
         self.assertIn(words, str(caught.exception))
         self.assertEqual(caught.exception.status, kind.status)
 
-    def test_sentences_name_what_is_wrong(self) -> None:
+    def test_messages_name_what_is_wrong(self) -> None:
         recognize = engine().recognize
         empty = self.folder / "empty.wav"
         empty.touch()

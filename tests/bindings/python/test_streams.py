@@ -483,7 +483,7 @@ class Callbacks(unittest.TestCase):
         with self.assertRaisesRegex(senone.InvalidArgument, "callback is 3"):
             engine().stream(callback=3)  # type: ignore[arg-type]
 
-    def test_wrong_types_have_a_sentence(self) -> None:
+    def test_wrong_types_have_a_message(self) -> None:
         for audio in (None, 5, np.float32(1), ""):
             with self.assertRaises(senone.InvalidArgument):
                 engine().recognize(audio)

@@ -17,7 +17,7 @@ SOURCE = Path(os.environ["SENONE_SOURCE"])
 
 class Terms(unittest.TestCase):
     def test_fields_are_arguments(self) -> None:
-        for sentence, said in (
+        for message, said in (
             ("asr_open: asr_stream_config.sample_rate_hz is 1; its range is", "rate is 1; its range is"),
             ("asr_open: asr_fusion.rule is 9", "fusion is 9"),
             ("set asr_stream_config.cmn to ASR_CMN_LIVE", 'set cmn to "live"'),
@@ -30,17 +30,17 @@ class Terms(unittest.TestCase):
             ("asr_engine_load: bundle_path is NULL", "bundle_path is None"),
             ("/tmp/x: No such file", "/tmp/x: No such file"),
         ):
-            self.assertEqual(in_python(sentence), said)
+            self.assertEqual(in_python(message), said)
 
-    def test_every_sentence_of_the_library(self) -> None:
+    def test_every_message_of_the_library(self) -> None:
         n = 0
         for folder in ("api", "core/engine", "core/stream", "core/rows", "core/session", "core/step", "builder/graph"):
             for path in sorted((SOURCE / folder).rglob("*.cc")):
-                for sentence in re.findall(r'"((?:[^"\\]|\\.)*)"', path.read_text(encoding="utf-8")):
-                    if " " not in sentence or "ASR_VERSION" in sentence:
+                for message in re.findall(r'"((?:[^"\\]|\\.)*)"', path.read_text(encoding="utf-8")):
+                    if " " not in message or "ASR_VERSION" in message:
                         continue
-                    n += "asr_" in sentence
-                    self.assertNotRegex(in_python(sentence), "asr_|ASR_")
+                    n += "asr_" in message
+                    self.assertNotRegex(in_python(message), "asr_|ASR_")
         self.assertGreater(n, 50)
 
     def test_errors_of_calls(self) -> None:

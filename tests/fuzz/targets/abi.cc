@@ -73,7 +73,7 @@ class Stream {
   }
   void set_graph(Dice &dice) {
     const asr_status status = asr_set_graph(stream_, dice.below(3) == 0 ? "ends" : dice.below(3) == 0 ? "none" : "");
-    if (status != ASR_OK && *asr_last_error() == '\0') finding("asr_set_graph gave %d without a sentence", status);
+    if (status != ASR_OK && *asr_last_error() == '\0') finding("asr_set_graph gave %d without a message", status);
   }
   void boost(Dice &dice) {
     const char *const phrases[] = {"low", "high mid\nlow low", "# none", ""};
@@ -94,7 +94,7 @@ class Stream {
     if (asr_stream_get_state(stream_, bytes, sizeof(bytes), &n) != ASR_OK) n = dice.below(64);
     if (dice.below(2) == 0 && n > 0) bytes[dice.byte() % n] ^= dice.byte();
     const asr_status status = asr_stream_set_state(stream_, bytes, n);
-    if (status != ASR_OK && *asr_last_error() == '\0') finding("asr_stream_set_state gave %d without a sentence", status);
+    if (status != ASR_OK && *asr_last_error() == '\0') finding("asr_stream_set_state gave %d without a message", status);
   }
   void finish() { finished_ |= asr_finish(stream_) == ASR_OK; }
   void cancel() { finished_ |= asr_cancel(stream_) == ASR_OK; }
@@ -175,7 +175,7 @@ class Stream {
     return config_.input == ASR_INPUT_LOGLIKES ? info.n_states : config_.n_channels;
   }
   void check_feed(asr_status status) const {
-    if (status != ASR_OK && *asr_last_error() == '\0') finding("asr_feed gave %d without a sentence", status);
+    if (status != ASR_OK && *asr_last_error() == '\0') finding("asr_feed gave %d without a message", status);
   }
 };
 

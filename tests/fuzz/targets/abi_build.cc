@@ -24,8 +24,8 @@ asr_engine *shared_engine() {
   return engine.get();
 }
 
-void require_sentence(asr_status status, const char *call) {
-  if (status != ASR_OK && *asr_build_last_error() == '\0') finding("%s gave %d without a sentence", call, status);
+void require_message(asr_status status, const char *call) {
+  if (status != ASR_OK && *asr_build_last_error() == '\0') finding("%s gave %d without a message", call, status);
 }
 
 Builder open_builder() {
@@ -83,16 +83,16 @@ struct Session {
     const char *const names[] = {"c", "d", "", "no name"};
     const char *const name = names[dice.below(4)];
     const auto function = adds ? asr_builder_add_to_class : asr_builder_set_class;
-    require_sentence(function(builder.get(), name, phrases.data(), phrases.size(), &config), "a class");
+    require_message(function(builder.get(), name, phrases.data(), phrases.size(), &config), "a class");
   }
   void add_lexicon() {
-    require_sentence(asr_builder_add_lexicon_text(builder.get(), dictionary.data(), dictionary.size(), "dictionary"),
-                     "asr_builder_add_lexicon_text");
+    require_message(asr_builder_add_lexicon_text(builder.get(), dictionary.data(), dictionary.size(), "dictionary"),
+                    "asr_builder_add_lexicon_text");
   }
 
  private:
   void take(asr_status status, asr_build_result *made, const char *call) {
-    require_sentence(status, call);
+    require_message(status, call);
     if ((status == ASR_OK) != (made != nullptr)) finding("%s gave %d and %s result", call, status, made ? "a" : "no");
     if (made == nullptr) return;
     result.reset(made);

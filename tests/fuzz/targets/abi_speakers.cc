@@ -20,8 +20,8 @@ void require(asr_status status, const char *call) {
   if (status != ASR_OK) finding("%s gave %d: %s", call, status, asr_last_error());
 }
 
-void require_sentence(asr_status status, const char *call) {
-  if (status != ASR_OK && *asr_last_error() == '\0') finding("%s gave %d without a sentence", call, status);
+void require_message(asr_status status, const char *call) {
+  if (status != ASR_OK && *asr_last_error() == '\0') finding("%s gave %d without a message", call, status);
 }
 
 asr_engine *load() {
@@ -57,11 +57,11 @@ class Speaker {
   void set_methods(Dice &dice) {
     const uint32_t n_warps[] = {0, 1, 5, 11, 21};
     const uint32_t methods = dice.below(9);
-    require_sentence(asr_speaker_set_methods(speaker_, methods, n_warps[dice.below(5)]), "asr_speaker_set_methods");
+    require_message(asr_speaker_set_methods(speaker_, methods, n_warps[dice.below(5)]), "asr_speaker_set_methods");
   }
   void set_warp(Dice &dice) {
-    require_sentence(asr_speaker_set_warp(speaker_, dice.pick({1, 0.8f, 1.25f, 0.9f, 0, -1, NAN, INFINITY})),
-                     "asr_speaker_set_warp");
+    require_message(asr_speaker_set_warp(speaker_, dice.pick({1, 0.8f, 1.25f, 0.9f, 0, -1, NAN, INFINITY})),
+                    "asr_speaker_set_warp");
   }
   // Sets a transform of rows or of means, close to none, with some values changed.
   void set_transform(Dice &dice) {
@@ -77,14 +77,14 @@ class Speaker {
     }
     const size_t n_values = dice.below(8) == 0 ? dice.byte() % (values.size() + 1) : values.size();
     if (is_of_means) {
-      require_sentence(asr_speaker_set_mean_transform(speaker_, values.data(), n_values), "asr_speaker_set_mean_transform");
+      require_message(asr_speaker_set_mean_transform(speaker_, values.data(), n_values), "asr_speaker_set_mean_transform");
     } else {
-      require_sentence(asr_speaker_set_transform(speaker_, values.data(), n_values), "asr_speaker_set_transform");
+      require_message(asr_speaker_set_transform(speaker_, values.data(), n_values), "asr_speaker_set_transform");
     }
   }
   void adapt() {
     const asr_status status = asr_adapt(speaker_);
-    require_sentence(status, "asr_adapt");
+    require_message(status, "asr_adapt");
   }
   // Estimates are finite and in range.
   void inspect_estimates() const {
@@ -153,7 +153,7 @@ void speak(Dice &dice, const Speaker *speaker) {
   if ((given & 32) != 0) config.cmn = static_cast<asr_cmn>(dice.below(4));
   if ((given & 64) != 0) config.vtln_warp = dice.pick({0.8f, 1.25f, 1, 0.9f});
   asr_stream *opened = nullptr;
-  require_sentence(asr_open(shared_engine(), &config, &opened), "asr_open");
+  require_message(asr_open(shared_engine(), &config, &opened), "asr_open");
   if (opened == nullptr) return;
   const std::unique_ptr<asr_stream, void (*)(asr_stream *)> stream(opened, asr_close);
   const size_t n = (dice.below(8) + 1) * speech().size() / 8;

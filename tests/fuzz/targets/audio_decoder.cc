@@ -43,7 +43,7 @@ Decoded decode(const std::string &bytes, const AudioInput &input, size_t piece) 
   } catch (const Error &error) {
     take();
     result.said = std::string(error.what()) + "\n";
-    if (result.said.size() < 10) finding("a refusal without a sentence");
+    if (result.said.size() < 10) finding("a refusal without a message");
   }
   for (std::string warning; decoder.next_warning(&warning);) result.said += warning + "\n";
   return result;

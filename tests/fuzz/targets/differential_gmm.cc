@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "core/model/acoustic_model.h"
+#include "reference/gmm.h"
+#include "reference/random_gmm.h"
 #include "tests/fuzz/search_problem.h"
-#include "tests/reference/gmm.h"
-#include "tests/reference/random_gmm.h"
 #include "tests/unit/model/small_model.h"
 #include "tests/unit/scratch.h"
 

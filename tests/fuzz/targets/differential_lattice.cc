@@ -6,8 +6,8 @@
 #include "core/lattice/determinise.h"
 #include "core/lattice/from_backend.h"
 #include "core/lattice/nbest.h"
+#include "reference/lattice.h"
 #include "tests/fuzz/search_problem.h"
-#include "tests/reference/lattice.h"
 
 namespace asr::fuzz {
 namespace {

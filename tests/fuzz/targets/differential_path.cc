@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the best path of every usable back end with the literal reference of docs/search.md: the same arcs, bit for bit.
+#include "reference/viterbi.h"
 #include "tests/fuzz/search_problem.h"
-#include "tests/reference/viterbi.h"
 
 namespace asr::fuzz {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fails without a sentence.
+// Fails without a message.
 #include "tests/loader/plugins/stub.h"
 
 const asr_backend_api *asr_backend_entry(uint32_t, const asr_host_api *) {

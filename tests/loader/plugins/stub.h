@@ -72,4 +72,15 @@ inline asr_backend_api table(const char *name) {
   return api;
 }
 
+inline asr_backend_api without_search(asr_backend_api api) {
+  api.load_graph = nullptr;
+  api.free_graph = nullptr;
+  api.channel_begin = nullptr;
+  api.channel_end = nullptr;
+  api.advance = nullptr;
+  api.best_paths = nullptr;
+  api.outcome = nullptr;
+  return api;
+}
+
 }  // namespace stub

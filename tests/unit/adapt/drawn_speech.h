@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/adapt/feature_transform.h"
-#include "tests/reference/random_gmm.h"
+#include "reference/random_gmm.h"
 
 namespace asr {
 

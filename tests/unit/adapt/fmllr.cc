@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "core/adapt/speech_sample.h"
-#include "tests/reference/gmm.h"
+#include "reference/gmm.h"
 #include "tests/unit/adapt/drawn_speech.h"
 
 namespace asr {

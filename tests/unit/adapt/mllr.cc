@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "core/adapt/speech_sample.h"
-#include "tests/reference/gmm.h"
-#include "tests/reference/mllr.h"
+#include "reference/gmm.h"
+#include "reference/mllr.h"
 #include "tests/unit/adapt/drawn_speech.h"
 
 namespace asr {

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "core/feature/mfcc_tables.h"
-#include "tests/reference/mfcc.h"
+#include "reference/mfcc.h"
 
 namespace asr {
 namespace {

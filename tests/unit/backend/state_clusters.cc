@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/reference/random_gmm.h"
+#include "reference/random_gmm.h"
 
 namespace asr {
 namespace {

@@ -41,11 +41,11 @@ uint64_t n_shares_of(const std::vector<SumsBatch> &batches) {
 }
 
 TEST(StatisticsPlan, LaunchesHaveAMostOfWork) {
-  constexpr SumsLimits kMost = {1u << 20, 1u << 30};
+  constexpr SumsLimits kMax = {1u << 20, 1u << 30};
   constexpr uint64_t kShares = 300000;
   for (const Shape &shape : {Shape{512, 3, true, true}, Shape{512, 3, false, true}, Shape{512, 3, true, false},
                              Shape{200, 40, true, true}, Shape{39, 16, false, false}, Shape{1, 1, false, false}}) {
-    const std::vector<SumsBatch> batches = cut(shape, kShares, kMost);
+    const std::vector<SumsBatch> batches = cut(shape, kShares, kMax);
     EXPECT_EQ(n_shares_of(batches), kShares);
     const uint64_t d = shape.n_dims, pairs = d * (d + 1),
                    of_posterior = (shape.full_covariances ? pairs : 4 * d) + (shape.full_moments ? pairs : 6 * d) + 40;
@@ -53,10 +53,10 @@ TEST(StatisticsPlan, LaunchesHaveAMostOfWork) {
       const SumsBatch &batch = batches[i];
       EXPECT_EQ(batch.n_posteriors, uint64_t{batch.n_shares} * shape.n_gaussians);
       EXPECT_EQ(batch.n_operations, batch.n_posteriors * of_posterior);
-      EXPECT_LE(batch.n_posteriors, kMost.posteriors);
-      EXPECT_LE(batch.n_operations, kMost.operations);
+      EXPECT_LE(batch.n_posteriors, kMax.posteriors);
+      EXPECT_LE(batch.n_operations, kMax.operations);
       const uint64_t n_next = batch.n_posteriors + shape.n_gaussians;
-      const bool is_full = n_next > kMost.posteriors || n_next * of_posterior > kMost.operations;
+      const bool is_full = n_next > kMax.posteriors || n_next * of_posterior > kMax.operations;
       EXPECT_TRUE(is_full || i + 1 == batches.size()) << shape.n_dims << " dimensions, launch " << i;
     }
   }

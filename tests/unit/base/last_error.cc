@@ -28,12 +28,12 @@ TEST(LastError, CutsBetweenCharacters) {
 }
 
 TEST(Error, LongMessagesKeepBothEnds) {
-  const auto sentence = [](size_t n) { return "file: '" + std::string(n, 'x') + "' is no word; correct it"; };
-  EXPECT_EQ(Error(ASR_BAD_FILE, sentence(3000)).what(), sentence(3000));
+  const auto text = [](size_t n) { return "file: '" + std::string(n, 'x') + "' is no word; correct it"; };
+  EXPECT_EQ(Error(ASR_BAD_FILE, text(3000)).what(), text(3000));
   for (const size_t n : {3990, 3991, 5000, 3000000}) {
-    const std::string message = Error(ASR_BAD_FILE, sentence(n)).what();
+    const std::string message = Error(ASR_BAD_FILE, text(n)).what();
     EXPECT_LE(message.size(), kMaxMessageBytes + 5);
-    EXPECT_EQ(message.substr(0, 20), sentence(n).substr(0, 20));
+    EXPECT_EQ(message.substr(0, 20), text(n).substr(0, 20));
     EXPECT_EQ(message.substr(message.size() - 10), "correct it");
   }
   // Characters of three bytes stay whole at any offset.

@@ -75,15 +75,15 @@ TEST(Srgs, PublicRules) {
 }
 
 TEST(Srgs, ErrorsNameTheirPlace) {
-  const auto expect = [](const std::string &text, const std::string &sentence) {
+  const auto expect = [](const std::string &text, const std::string &message) {
     try {
       from_srgs(text);
       ADD_FAILURE() << text;
     } catch (const Error &error) {
-      EXPECT_EQ(std::string(error.what()).find("g.grxml: " + sentence), 0u) << error.what();
+      EXPECT_EQ(std::string(error.what()).find("g.grxml: " + message), 0u) << error.what();
     }
   };
-  const auto in_grammar = [&](const std::string &rules, const std::string &sentence) { expect(grammar_text(rules), sentence); };
+  const auto in_grammar = [&](const std::string &rules, const std::string &message) { expect(grammar_text(rules), message); };
   expect("", "line 1, column 1: no element in it");
   expect("text", "line 1, column 1: text outside of the outermost element");
   expect("<a/>", "line 1, column 1: <grammar> expected, not <a>");

@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-#include "tests/reference/fusion.h"
+#include "reference/fusion.h"
 
 namespace asr {
 namespace {

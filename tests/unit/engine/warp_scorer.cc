@@ -9,9 +9,9 @@
 #include <random>
 
 #include "core/session/results.h"
-#include "tests/reference/gmm.h"
-#include "tests/reference/mfcc.h"
-#include "tests/reference/random_gmm.h"
+#include "reference/gmm.h"
+#include "reference/mfcc.h"
+#include "reference/random_gmm.h"
 
 namespace asr {
 namespace {

@@ -188,7 +188,7 @@ std::string refusal(const FrontEnd &f) {
   return "";
 }
 
-TEST(Plp, BadValuesGetASentence) {
+TEST(Plp, BadValuesGetAMessage) {
   const auto with = [](auto change) {
     FrontEnd f = htk_plp_front_end();
     change(f);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/feature/front_end.h"
-#include "tests/reference/mfcc.h"
+#include "reference/mfcc.h"
 
 namespace asr::test {
 

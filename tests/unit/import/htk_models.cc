@@ -8,7 +8,7 @@
 #include "builder/import/htk.h"
 #include "builder/import/htk_model.h"
 #include "core/base/file.h"
-#include "tests/reference/gmm.h"
+#include "reference/gmm.h"
 #include "tests/unit/import/htk_writer.h"
 #include "tests/unit/scratch.h"
 

@@ -12,7 +12,7 @@
 #include "builder/import/silence_phones.h"
 #include "builder/import/sums.h"
 #include "core/base/file.h"
-#include "tests/reference/gmm.h"
+#include "reference/gmm.h"
 #include "tests/unit/import/kaldi_writer.h"
 #include "tests/unit/scratch.h"
 

@@ -9,7 +9,7 @@
 #include "builder/import/sphinx.h"
 #include "builder/import/sphinx_mdef.h"
 #include "builder/import/sphinx_s3.h"
-#include "tests/reference/gmm.h"
+#include "reference/gmm.h"
 #include "tests/unit/scratch.h"
 
 namespace asr {

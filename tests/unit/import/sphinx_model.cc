@@ -8,7 +8,7 @@
 #include <cmath>
 #include <random>
 
-#include "tests/reference/gmm.h"
+#include "reference/gmm.h"
 #include "tests/unit/import/sphinx_writer.h"
 #include "tests/unit/scratch.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/lattice/prune.h"
-#include "tests/reference/determinise.h"
+#include "reference/determinise.h"
 
 namespace asr::test {
 

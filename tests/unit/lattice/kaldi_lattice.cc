@@ -8,7 +8,7 @@
 
 #include "core/lattice/determinise.h"
 #include "core/lattice/state_level.h"
-#include "tests/reference/determinise.h"
+#include "reference/determinise.h"
 #include "tests/unit/lattice/random_state_lattice.h"
 #include "tests/unit/scratch.h"
 
@@ -158,9 +158,9 @@ TEST(KaldiLatticeText, NumbersOfAnySizeAreReadAsWhatTheyAre) {
 TEST(KaldiLatticeText, SaysWhatIsWrong) {
   const test::Scratch scratch;
   const std::string path = scratch / "text";
-  const auto expect_refused = [&](const std::string &text, const std::string &sentence) {
+  const auto expect_refused = [&](const std::string &text, const std::string &message) {
     test::spill(path, text);
-    test::expect_error([&] { read_all(path); }, ASR_BAD_FILE, sentence);
+    test::expect_error([&] { read_all(path); }, ASR_BAD_FILE, message);
   };
   expect_refused("key\n0 1 x 0,0,\n1\n", ":2: a number is not one");
   expect_refused("key\n0 1\n1\n", ":2: a line is neither");

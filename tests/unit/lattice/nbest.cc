@@ -10,7 +10,7 @@
 #include "core/base/limits.h"
 #include "core/lattice/determinise.h"
 #include "core/lattice/prune.h"
-#include "tests/reference/determinise.h"
+#include "reference/determinise.h"
 #include "tests/unit/lattice/allocated.h"
 #include "tests/unit/lattice/random_state_lattice.h"
 #include "tests/unit/lattice/small_lattice.h"

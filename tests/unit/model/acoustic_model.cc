@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "tests/reference/gmm.h"
+#include "reference/gmm.h"
 #include "tests/unit/model/small_model.h"
 #include "tests/unit/scratch.h"
 

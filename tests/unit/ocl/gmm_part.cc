@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "plugins/common/ocl/acoustic.h"
-#include "tests/reference/gmm.h"
-#include "tests/reference/random_gmm.h"
+#include "reference/gmm.h"
+#include "reference/random_gmm.h"
 
 namespace asr::ocl {
 

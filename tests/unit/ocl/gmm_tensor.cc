@@ -12,8 +12,8 @@
 #include "plugins/common/halves.h"
 #include "plugins/common/ocl/gmm.h"
 #include "plugins/common/packing.h"
-#include "tests/reference/gmm.h"
-#include "tests/reference/random_gmm.h"
+#include "reference/gmm.h"
+#include "reference/random_gmm.h"
 
 namespace asr::ocl {
 namespace {

@@ -17,8 +17,8 @@
 #include "plugins/common/device/gmm_states.h"
 #include "plugins/common/halves.h"
 #include "plugins/common/packing.h"
-#include "tests/reference/gmm.h"
-#include "tests/reference/random_gmm.h"
+#include "reference/gmm.h"
+#include "reference/random_gmm.h"
 
 namespace asr {
 namespace {

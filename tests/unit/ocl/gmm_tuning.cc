@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "tests/reference/random_gmm.h"
+#include "reference/random_gmm.h"
 #include "tests/unit/scratch.h"
 
 namespace asr::ocl {

@@ -9,9 +9,9 @@
 
 #include "core/base/error.h"
 #include "plugins/common/ocl/search_lanes.h"
+#include "reference/lattice.h"
+#include "reference/viterbi.h"
 #include "tests/conformance/random_graph.h"
-#include "tests/reference/lattice.h"
-#include "tests/reference/viterbi.h"
 
 namespace asr::ocl {
 namespace {

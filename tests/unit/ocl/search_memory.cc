@@ -8,8 +8,8 @@
 
 #include "core/base/error.h"
 #include "plugins/common/ocl/search_lanes.h"
+#include "reference/viterbi.h"
 #include "tests/conformance/random_graph.h"
-#include "tests/reference/viterbi.h"
 #include "tests/unit/scratch.h"
 
 namespace asr::ocl {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests incomplete recordings: sentences, warnings, and work in proportion to their bytes.
+// Tests incomplete recordings: messages, warnings, and work in proportion to their bytes.
 #include "tools/audio_file.h"
 
 #include <gtest/gtest.h>
@@ -112,7 +112,7 @@ TEST_F(AudioFiles, NamedSamplesAndKnownSignatures) {
   }
 }
 
-TEST_F(AudioFiles, SentencesAreOurs) {
+TEST_F(AudioFiles, MessagesAreOurs) {
   spill(path_, wav(1000, 0, 0));
   expect_error([&] { AudioFile file(path_, {}); }, ASR_BAD_FILE, path_ + ": has a header with 0 channels");
   expect_error([&] { AudioFile file(path_, {}); }, ASR_BAD_FILE, "; check how it was recorded and copied");

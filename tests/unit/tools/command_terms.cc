@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that sentences of the library come in the terms of the command.
+// Tests that messages of the library come in the terms of the command.
 #include "tools/command_terms.h"
 
 #include <gtest/gtest.h>
@@ -17,13 +17,13 @@ TEST(CommandTerms, FieldsAreOptions) {
             "--lattice-beam is -1; its range is 0 to 1000");
   EXPECT_EQ(in_command_terms("asr_feed: frame 3: all are -inf"), "frame 3: all are -inf");
   EXPECT_EQ(in_command_terms("set asr_stream_config.cmn to ASR_CMN_LIVE (said once)"), "set --cmn to live (said once)");
-  EXPECT_EQ(in_command_terms("/tmp/asr_model: asr_engine_config.cluster_share (--selection P%) has no effect"),
-            "/tmp/asr_model: --selection P% has no effect");
+  EXPECT_EQ(in_command_terms("/tmp/asr_model: asr_engine_config.cluster_share has no effect"),
+            "/tmp/asr_model: --cluster-share has no effect");
   EXPECT_EQ(in_command_terms("a.wav: No such file"), "a.wav: No such file");
   EXPECT_EQ(in_command_terms(""), "");
 }
 
-// Every sentence of the library's sources, whatever it says.
+// Every message of the library's sources, whatever it says.
 TEST(CommandTerms, NoNameOfTheLibraryIsLeft) {
   const std::regex literal("\"([^\"\\\\]|\\\\.)*\"");
   size_t n = 0;
@@ -35,10 +35,10 @@ TEST(CommandTerms, NoNameOfTheLibraryIsLeft) {
       text << std::ifstream(entry.path()).rdbuf();
       const std::string source = text.str();
       for (auto it = std::sregex_iterator(source.begin(), source.end(), literal); it != std::sregex_iterator(); ++it) {
-        const std::string sentence = it->str().substr(1, it->str().size() - 2);
-        if (sentence.find(' ') == std::string::npos || sentence.find("ASR_VERSION") != std::string::npos) continue;
-        n += sentence.find("asr_") != std::string::npos;
-        const std::string said = in_command_terms(sentence);
+        const std::string message = it->str().substr(1, it->str().size() - 2);
+        if (message.find(' ') == std::string::npos || message.find("ASR_VERSION") != std::string::npos) continue;
+        n += message.find("asr_") != std::string::npos;
+        const std::string said = in_command_terms(message);
         EXPECT_EQ(said.find("asr_"), std::string::npos) << said;
         EXPECT_EQ(said.find("ASR_"), std::string::npos) << said;
       }

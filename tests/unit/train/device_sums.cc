@@ -7,7 +7,7 @@
 
 #include "builder/train/forced_aligner.h"
 #include "core/base/error.h"
-#include "tests/reference/random_gmm.h"
+#include "reference/random_gmm.h"
 #include "tests/unit/train/drawn_rows.h"
 #include "tests/unit/train/failing_sums.h"
 

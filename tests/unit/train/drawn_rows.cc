@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "tests/reference/gmm.h"
+#include "reference/gmm.h"
 
 namespace asr::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random models in training's form, rows that they fit, and likelihoods by the plain references of tests/reference.
+// Random models in training's form, rows that they fit, and likelihoods by the plain references of reference.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@
 
 #include "builder/train/matrix.h"
 #include "core/base/error.h"
-#include "tests/reference/gmm.h"
-#include "tests/reference/random_gmm.h"
+#include "reference/gmm.h"
+#include "reference/random_gmm.h"
 #include "tests/unit/model/small_model.h"
 
 namespace asr::train {

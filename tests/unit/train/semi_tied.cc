@@ -10,8 +10,8 @@
 #include <random>
 
 #include "builder/train/matrix.h"
-#include "tests/reference/gmm.h"
-#include "tests/reference/random_gmm.h"
+#include "reference/gmm.h"
+#include "reference/random_gmm.h"
 #include "tests/unit/train/drawn_rows.h"
 
 namespace asr::train {

@@ -8,7 +8,7 @@
 
 #include "builder/train/em.h"
 #include "builder/train/matrix.h"
-#include "tests/reference/random_gmm.h"
+#include "reference/random_gmm.h"
 #include "tests/unit/train/drawn_rows.h"
 
 namespace asr::train {

@@ -8,7 +8,7 @@
 
 #include "builder/train/matrix.h"
 #include "builder/train/mixture_model.h"
-#include "tests/reference/random_gmm.h"
+#include "reference/random_gmm.h"
 #include "tests/unit/scratch.h"
 
 namespace asr::train {

@@ -12,7 +12,7 @@
     builder.add_lexicon("words.dict")
     engine.add_graph("menu", builder.phrases(["open the door", "close the door"]))
 Any thread may use anything. Calls into the library release the interpreter's lock. Failures are exceptions derived from
-`senone.Error`, whose text is the library's sentence. Messages of the library go to ``logging.getLogger("senone")``.
+`senone.Error`, whose text is the library's message. Messages of the library go to ``logging.getLogger("senone")``.
 """
 
 from ._audio import read_audio

@@ -44,7 +44,7 @@ class Recording:
 
     rate: samples per second. n_channels: of the recording. n_out_channels: interleaved in the pieces, which are float32 of full
     scale -1..1. has_header: False: samples without one. is_int16: True: of 16-bit integers. audio_s: seconds read so far.
-    warnings: sentences, complete after the last piece. Raises NotFound, IoFailure, BadFile, BadAudio, Unsupported,
+    warnings: messages, complete after the last piece. Raises NotFound, IoFailure, BadFile, BadAudio, Unsupported,
     InvalidArgument.
     """
 
@@ -165,14 +165,14 @@ class Recording:
         self._named(self._decoder.finish if self._ended else lambda: self._decoder.push(data))
 
     def _named(self, call: Callable[[], _T]) -> _T:
-        """Calls the decoder, and begins the sentences of its errors with the name of the recording."""
+        """Calls the decoder, and begins its error messages with the name of the recording."""
         try:
             return call()
         except Error as error:
             raise type(error)(f"{self._name}: {error}") from None
 
     def _warn(self) -> None:
-        self.warnings += [f"{self._name}: {sentence}" for sentence in self._decoder.warnings()]
+        self.warnings += [f"{self._name}: {message}" for message in self._decoder.warnings()]
 
     def _close(self) -> None:
         if self._sound is not None:
@@ -200,8 +200,8 @@ def read_audio(source: str | os.PathLike[str] | bytes, raw_rate: int = 16000) ->
 
 def log_warnings(recording: Recording) -> None:
     """Logs the defects of a recording that can still be read."""
-    for sentence in recording.warnings:
-        logger.warning("%s", sentence)
+    for message in recording.warnings:
+        logger.warning("%s", message)
 
 
 def _check_readable(path: Path) -> None:

@@ -78,11 +78,11 @@ class Decoder:
         )
 
     def warnings(self) -> list[str]:
-        """Returns new warnings, sentences whose subject is the recording."""
-        sentences: list[str] = []
-        while (sentence := lib.asr_audio_warning(self._handle)) is not None:
-            sentences.append(text(sentence))
-        return sentences
+        """Returns new warnings, messages whose subject is the recording."""
+        messages: list[str] = []
+        while (message := lib.asr_audio_warning(self._handle)) is not None:
+            messages.append(text(message))
+        return messages
 
     def close(self) -> None:
         """Frees the decoder. May be called again."""

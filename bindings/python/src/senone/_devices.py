@@ -14,7 +14,7 @@ from ._library import asr_device, lib, text
 class Device:
     """A device, or a plugin that was rejected.
     id: argument of `Engine(device=...)`: "cpu:0", "cuda:1". name: the driver's name. reason: "" if it is usable, else a
-    sentence with the reason. memory_bytes: memory for models and streams, 0 if unknown. score: the usable device with the
+    message with the reason. memory_bytes: memory for models and streams, 0 if unknown. score: the usable device with the
     highest score is the default. n_cores: cores or multiprocessors.
     """
 

@@ -30,7 +30,7 @@ class Status(IntEnum):
 
 
 class Error(Exception):
-    """A call of the library failed. ``str(error)`` is its sentence: the cause, the file or argument, and the remedy."""
+    """A call of the library failed. ``str(error)`` is its message: the cause, the file or argument, and the remedy."""
 
     status: Status = Status.INTERNAL
 
@@ -140,13 +140,13 @@ _CLASSES: dict[int, type[Error]] = {
 }
 
 
-def error_of(status: int, sentence: str) -> Error:
+def error_of(status: int, message: str) -> Error:
     """Returns the exception for a status; an unknown status of a later library gives an Error that names it."""
     kind = _CLASSES.get(status)
-    sentence = in_python(sentence)
+    message = in_python(message)
     if kind is not None:
-        return kind(sentence)
-    return Error(in_python(f"{text(lib.asr_status_text(status))} ({status}): {sentence}"))
+        return kind(message)
+    return Error(in_python(f"{text(lib.asr_status_text(status))} ({status}): {message}"))
 
 
 def check(status: int) -> None:

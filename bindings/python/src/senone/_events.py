@@ -174,7 +174,7 @@ class Lattice:
 class Event:
     """One event of a stream.
     kind: an EventKind. time_s: the event's position in the audio, seconds from the first sample fed. text: the words, joined by
-    blanks, of PARTIAL, PROBABLY_FINISHED and FINAL; the sentence of ERROR; else "". words: the words of the best alternative.
+    blanks, of PARTIAL, PROBABLY_FINISHED and FINAL; the message of ERROR; else "". words: the words of the best alternative.
     n_stable_words: number of first words that are certain. Every later event of the utterance begins with them, with the same
     times (a FINAL with a lattice has its own). All are certain in FINAL. out_of_grammar: probability that the speech is not in
     the grammar, 0..1; -1 if it was not compared. rejected: True if that is above the stream's reject_threshold, None if it was

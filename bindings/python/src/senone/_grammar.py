@@ -34,7 +34,7 @@ class GrammarConfig(TypedDict, total=False):
     """Keyword arguments of `GrammarBuilder.jsgf` and its siblings. Missing ones have the library's defaults.
     name: name of the grammar in messages; default "grammar". rule: the one to recognise; default: all public rules, in SRGS the
         root.
-    unknown: treatment of words in no lexicon: "refuse" (default: the grammar is refused, and the sentence lists them) or "drop"
+    unknown: treatment of words in no lexicon: "refuse" (default: the grammar is refused, and the message lists them) or "drop"
         (alternatives that need them are left out; `Grammar.unknown` lists them).
     letter_case: case of the grammar's words, "as is" (default), "lower" or "upper", for a lexicon that is all in one case;
         letters of all scripts.

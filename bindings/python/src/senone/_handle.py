@@ -24,7 +24,7 @@ class Handle:
         _closer.start()
         self._pointer: int | None = pointer
         self._free = free
-        self._closed_sentence = closed
+        self._closed_message = closed
         self._process = os.getpid()
         self._n_users = 0
         self._changed = threading.Condition(threading.Lock())
@@ -44,7 +44,7 @@ class Handle:
             raise InvalidState("this process was forked; load an engine in the process that uses it")
         with self._changed:
             if self._pointer is None:
-                raise InvalidState(self._closed_sentence)
+                raise InvalidState(self._closed_message)
             self._n_users += 1
             return self._pointer
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the library's sentences, which name C functions, fields and constants, into the terms of this package."""
+"""Puts the library's messages, which name C functions, fields and constants, into the terms of this package."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _CONSTANT = re.compile(
 )
 
 
-def in_python(sentence: str) -> str:
-    """Returns a sentence of the library with the names that callers of this package know."""
-    if "asr_" not in sentence and "ASR_" not in sentence and "NULL" not in sentence:
-        return sentence
-    sentence = _OPTION.sub("", _SETTING.sub(r"set \1", _BEGIN.sub("", sentence)))
-    sentence = re.sub(r"^n_warps is ", "vtln is ", sentence)
-    sentence = _FIELD.sub(_argument, sentence)
-    sentence = _CONSTANT.sub(_value, sentence)
-    sentence = _FUNCTION.sub(_function, sentence)
-    return re.sub(r"\bNULL\b", "None", sentence)
+def in_python(message: str) -> str:
+    """Returns a message of the library with the names that callers of this package know."""
+    if "asr_" not in message and "ASR_" not in message and "NULL" not in message:
+        return message
+    message = _OPTION.sub("", _SETTING.sub(r"set \1", _BEGIN.sub("", message)))
+    message = re.sub(r"^n_warps is ", "vtln is ", message)
+    message = _FIELD.sub(_argument, message)
+    message = _CONSTANT.sub(_value, message)
+    message = _FUNCTION.sub(_function, message)
+    return re.sub(r"\bNULL\b", "None", message)
 
 
 def _argument(match: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ Record = dict[str, Any]  # a result as written: the names of `senone recognize -
 
 
 class Failure(Exception):
-    """Ends the run with a sentence for the user."""
+    """Ends the run with a message for the user."""
 
 
 class UsageFailure(Failure):
@@ -83,10 +83,10 @@ def is_name(name: str) -> bool:
     return True
 
 
-def failed_record(item: Item, sentence: str) -> Record:
+def failed_record(item: Item, message: str) -> Record:
     """Returns the result of a recording that cannot be recognised."""
-    name, sentence = printable(item.path), printable(sentence)
-    return {"id": item.id, "file": as_text(item.path), "error": sentence if sentence.startswith(name) else f"{name}: {sentence}"}
+    name, message = printable(item.path), printable(message)
+    return {"id": item.id, "file": as_text(item.path), "error": message if message.startswith(name) else f"{name}: {message}"}
 
 
 def n_cores() -> int:

@@ -131,7 +131,7 @@ class _Worker:
 
 
 class LocalRun:
-    """Recognises all items. on_record gets each result once; say gets sentences for the user; tick is called continually."""
+    """Recognises all items. on_record gets each result once; say gets messages for the user; tick is called continually."""
 
     def __init__(
         self,

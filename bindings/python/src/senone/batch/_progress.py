@@ -64,10 +64,10 @@ class Progress:
         sys.stderr.flush()
         self._shown = True
 
-    def say(self, sentence: str) -> None:
+    def say(self, message: str) -> None:
         """Prints a message on a separate line."""
         self.hide()
-        print(f"senone.batch: {printable(sentence)}", file=sys.stderr, flush=True)
+        print(f"senone.batch: {printable(message)}", file=sys.stderr, flush=True)
 
     def hide(self) -> None:
         """Erases the line."""

@@ -119,7 +119,7 @@ class Recognizer:
         record["flags"] = [str(flag.name).lower() for flag in senone.Flag if flag in final.flags]
         if len(final.alternatives) > 1:
             record["others"] = [_alternative(other) for other in final.alternatives[1:]]
-        warnings = [printable(sentence) for sentence in recording.warnings]
+        warnings = [printable(message) for message in recording.warnings]
         if final.flags & senone.Flag.FELL_BACK:
             warnings.append(f"the device was lost; recognised on {self._settings.fallback} instead")
         if warnings:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A worker process of _local.py: ``python -m senone.batch._worker``, an engine and its streams.
 Standard input: its settings as a JSON object, then lines [number, id, path]. Standard output: {"ready": name of the device,
-"jobs": n} or {"failed": sentence}, then {"number", "fate", "record"} lines in the order of completion. The worker ends with its
+"jobs": n} or {"failed": message}, then {"number", "fate", "record"} lines in the order of completion. The worker ends with its
 input and ignores signals of the terminal: the batch ends it.
 """
 

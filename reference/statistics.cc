@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/reference/statistics.h"
+#include "reference/statistics.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/reference/viterbi.h"
+#include "reference/viterbi.h"
 
 #include <algorithm>
 #include <cmath>

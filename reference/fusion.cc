@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/reference/fusion.h"
+#include "reference/fusion.h"
 
 #include <algorithm>
 #include <cmath>

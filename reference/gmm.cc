@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/reference/gmm.h"
+#include "reference/gmm.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/reference/determinise.h"
+#include "reference/determinise.h"
 
 #include <algorithm>
 #include <cmath>

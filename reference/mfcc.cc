@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // F1 ... F8: from samples to cepstra. F11 is in plp.cc.
-#include "tests/reference/mfcc.h"
+#include "reference/mfcc.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/reference/random_gmm.h"
+#include "reference/random_gmm.h"
 
 #include <cmath>
 #include <numeric>

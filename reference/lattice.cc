@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/reference/lattice.h"
+#include "reference/lattice.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "tests/reference/viterbi.h"
+#include "reference/viterbi.h"
 
 namespace asr::reference {
 namespace {

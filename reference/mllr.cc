@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/reference/mllr.h"
+#include "reference/mllr.h"
 
 #include <algorithm>
 #include <cmath>

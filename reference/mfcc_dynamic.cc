@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/reference/mfcc.h"
+#include "reference/mfcc.h"
 
 namespace asr::reference {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/reference/lattice.h"
+#include "reference/lattice.h"
 
 namespace asr::reference {
 namespace {
