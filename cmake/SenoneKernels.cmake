@@ -6,8 +6,8 @@ function(senone_embed_kernels target)
   foreach(file IN LISTS ARGN)
     get_filename_component(name ${file} NAME_WE)
     set(output ${CMAKE_CURRENT_BINARY_DIR}/kernel_${target}_${name}.cc)
-    file(GLOB included CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/common/kernels/*
-         ${PROJECT_SOURCE_DIR}/plugins/common/ocl/kernels/* ${PROJECT_SOURCE_DIR}/core/base/*-inl.h)
+    file(GLOB included CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/base/*-inl.h ${PROJECT_SOURCE_DIR}/plugins/common/*.h
+         ${PROJECT_SOURCE_DIR}/plugins/gpu/*/*.h ${PROJECT_SOURCE_DIR}/plugins/ocl/*/*.h ${PROJECT_SOURCE_DIR}/plugins/ocl/*/*.clh)
     add_custom_command(OUTPUT ${output} DEPENDS ${file} ${included} ${SENONE_EMBED_SCRIPT} VERBATIM
                        COMMAND ${CMAKE_COMMAND} -DINPUT=${file} -DOUTPUT=${output} -DROOT=${PROJECT_SOURCE_DIR}
                                -P ${SENONE_EMBED_SCRIPT})

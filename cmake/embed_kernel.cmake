@@ -31,7 +31,7 @@ endif()
 get_filename_component(file ${INPUT} NAME)
 get_filename_component(name ${INPUT} NAME_WE)
 file(WRITE ${OUTPUT} "// Made from ${file} by cmake/embed_kernel.cmake.
-#include \"plugins/common/ocl/program.h\"
+#include \"plugins/ocl/runtime/program.h\"
 
 namespace asr::ocl {
 extern const KernelSource kernel_${name};

@@ -14,7 +14,7 @@ if(NOT text MATCHES "\\.ptr \\.global" OR rest MATCHES "\\.param \\.[a-z]64 ([A-
                       "embed_ptx.cmake must learn how this nvcc writes parameters")
 endif()
 file(WRITE ${OUTPUT} "// Made from ${INPUT} by cmake/embed_ptx.cmake.
-#include \"plugins/common/ocl/program.h\"
+#include \"plugins/ocl/runtime/program.h\"
 
 namespace asr::ocl {
 extern const KernelSource kernel_${NAME};

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA back end's table: the slots of plugins/common/device/slots.h with the classes of this folder, and slots of
+// The CUDA back end's table: the slots of plugins/gpu/slots.h with the classes of this folder, and slots of
 // its own.
 #include <string>
 #include <vector>
 
-#include "plugins/common/device/slots.h"
-#include "plugins/common/open_options.h"
-#include "plugins/cuda/acoustic.h"
-#include "plugins/cuda/device.h"
-#include "plugins/cuda/fusion.h"
-#include "plugins/cuda/mfcc.h"
-#include "plugins/cuda/search_lanes.h"
-#include "plugins/cuda/signal.h"
-#include "plugins/cuda/statistics.h"
+#include "plugins/cuda/features/mfcc.h"
+#include "plugins/cuda/fusion/fusion.h"
+#include "plugins/cuda/runtime/device.h"
+#include "plugins/cuda/scores/acoustic.h"
+#include "plugins/cuda/search/search_lanes.h"
+#include "plugins/cuda/signals/signal.h"
+#include "plugins/cuda/statistics/statistics.h"
+#include "plugins/gpu/runtime/open_options.h"
+#include "plugins/gpu/slots.h"
 
 namespace asr::cuda {
 namespace {

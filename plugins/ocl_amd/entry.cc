@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenCL back end for AMD GPUs: the table of plugins/common/ocl with the devices, kernels and tuning of this folder.
-#include "plugins/common/ocl/backend.h"
-#include "plugins/common/ocl/variant.h"
+// The OpenCL back end for AMD GPUs: the table of plugins/ocl with the devices, kernels and tuning of this folder.
+#include "plugins/ocl/backend.h"
+#include "plugins/ocl/variant.h"
 #include "plugins/ocl_amd/tuning.h"
 
 namespace asr::ocl {

@@ -2,7 +2,7 @@
 // Sizes of the kernels' launches on AMD GPUs (docs/opencl.md). Used by entry.cc.
 #pragma once
 
-#include "plugins/common/ocl/variant.h"
+#include "plugins/ocl/variant.h"
 
 namespace asr::ocl_amd {
 

@@ -2,7 +2,7 @@
 // Sizes of the kernels' launches on NVIDIA GPUs (docs/performance.md has the measurements). Used by entry.cc.
 #pragma once
 
-#include "plugins/common/ocl/variant.h"
+#include "plugins/ocl/variant.h"
 
 namespace asr::ocl_nvidia {
 

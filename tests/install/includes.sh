@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # includes.sh SOURCE checks the includes. They have no circles. core/ includes nothing that is not in the run-time library,
-# and no vendor's folder of plugins/ includes another's; but kernels that nvcc compiles for ocl_nvidia include CUDA's.
+# and no back end of plugins/ includes another's. plugins/gpu serves CUDA and OpenCL, plugins/ocl both plugins for OpenCL, and the
+# kernels that nvcc compiles for ocl_nvidia are CUDA's.
 # The engine has floors, each of which includes only those below it: models and graphs (core/engine), the user's side of a
 # stream (core/stream), rows, the engine's side of a stream (core/session), steps, and on top the class Engine, which owns a thing
 # of each. A stream so knows nothing of its session: it gets a function that notifies it.
@@ -12,7 +13,7 @@ wrong() { echo "includes.sh: $*" >&2; failed=1; }
 
 # Lines "FILE INCLUDED"; a file that Highway compiles again for each instruction set includes itself by name alone.
 pairs=$(grep -rE '^\s*#\s*include "[a-z_]+/' api core builder plugins tools tests bindings \
-  --include='*.h' --include='*.hpp' --include='*.cc' --include='*.cu' --include='*.cuh' --include='*.cl' |
+  --include='*.h' --include='*.hpp' --include='*.cc' --include='*.cu' --include='*.cuh' --include='*.cl' --include='*.clh' |
   sed -nE 's/^([^:]+):\s*#\s*include "([^"]+)".*/\1 \2/p')
 (($(wc -l <<<"$pairs") > 1000)) || wrong "hardly any includes were found"
 circle=$(tsort <<<"$pairs" 2>&1 >/dev/null) || wrong "a circle:"$'\n'"$circle"
@@ -32,13 +33,14 @@ while read -r file included; do
   if [[ $file == core/* ]] && (($(floor "$included") > $(floor "$file"))); then wrong "$file includes $included, which is above it"; fi
   case $file in
     core/*) [[ $included == core/* || $included == hwy/* ]] ;;
-    builder/*) [[ $included =~ ^(core|builder|plugins/common/kernels)/ ]] ;;
-    plugins/common/ocl/*) [[ $included =~ ^(core|plugins/common)/ ]] ;;
-    plugins/common/*) [[ $included =~ ^(core|plugins/common)/ && $included != plugins/common/ocl/* || $included == hwy/* ]] ;;
-    plugins/cuda/* | plugins/cpu/*)
-      own=$(cut -d/ -f1-2 <<<"$file")
-      [[ ($included =~ ^(core|plugins/common)/ && $included != plugins/common/ocl/*) || $included == "$own"/* || $included == hwy/* ]] ;;
-    plugins/ocl_nvidia/kernels/*.cu) [[ $included == plugins/cuda/kernels/* ]] ;;
+    builder/*) [[ $included =~ ^(core|builder)/ || $included == plugins/common/posteriors-inl.h ]] ;;
+    plugins/common/*) [[ $included =~ ^(core|plugins/common)/ ]] ;;
+    plugins/cpu/*) [[ $included =~ ^(core|plugins/common|plugins/cpu|hwy)/ ]] ;;
+    plugins/gpu/*) [[ $included =~ ^(core|plugins/common|plugins/gpu)/ ]] ;;
+    plugins/ocl_nvidia/*.cu) [[ $included =~ ^plugins/cuda/.*\.cuh$ ]] ;;
+    plugins/ocl_*) [[ $included =~ ^(core|plugins/common|plugins/gpu|plugins/ocl)/ || $included == "$(cut -d/ -f1-2 <<<"$file")"/* ]] ;;
+    plugins/cuda/* | plugins/ocl/*)
+      [[ $included =~ ^(core|plugins/common|plugins/gpu)/ || $included == "$(cut -d/ -f1-2 <<<"$file")"/* ]] ;;
     plugins/*) [[ $included =~ ^(core|plugins/common)/ || $included == "$(cut -d/ -f1-2 <<<"$file")"/* ]] ;;
   esac || wrong "$file includes $included"
 done <<<"$pairs"

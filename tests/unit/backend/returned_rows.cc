@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests which rows of steps are delivered when, on a device whose copies are done when they are awaited.
-#include "plugins/common/device/returned_rows.h"
+#include "plugins/gpu/signals/returned_rows.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <optional>
 
-#include "plugins/common/ocl/device.h"
-#include "plugins/common/ocl/kernels.h"
-#include "plugins/common/ocl/program_cache.h"
+#include "plugins/ocl/runtime/device.h"
+#include "plugins/ocl/runtime/kernels.h"
+#include "plugins/ocl/runtime/program_cache.h"
 #include "tests/unit/scratch.h"
 
 namespace asr::ocl {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <optional>
 
-#include "plugins/common/ocl/acoustic.h"
+#include "plugins/ocl/scores/acoustic.h"
 #include "tests/reference/gmm.h"
 #include "tests/reference/random_gmm.h"
 

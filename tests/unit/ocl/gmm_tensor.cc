@@ -10,8 +10,8 @@
 
 #include "core/base/error.h"
 #include "plugins/common/halves.h"
-#include "plugins/common/ocl/gmm.h"
 #include "plugins/common/packing.h"
+#include "plugins/ocl/scores/gmm.h"
 #include "tests/reference/gmm.h"
 #include "tests/reference/random_gmm.h"
 

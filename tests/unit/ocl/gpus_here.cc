@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the search for GPUs in made-up file systems.
-#include "plugins/common/ocl/gpus_here.h"
+#include "plugins/ocl/runtime/gpus_here.h"
 
 #include <gtest/gtest.h>
 

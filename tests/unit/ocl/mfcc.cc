@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the MFCC kernels for GPUs, which have the front end's numbers compiled in, with those that read them, which
 // conformance checks on PoCL. It also compares the kernels with each other. The device is made to call itself a GPU.
-#include "plugins/common/ocl/mfcc.h"
+#include "plugins/ocl/features/mfcc.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the cache of compiled kernels: it returns the stored program, or nothing.
-#include "plugins/common/ocl/program_cache.h"
+#include "plugins/ocl/runtime/program_cache.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

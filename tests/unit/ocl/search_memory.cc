@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "plugins/common/ocl/search_lanes.h"
+#include "plugins/ocl/search/search_lanes.h"
 #include "tests/conformance/random_graph.h"
 #include "tests/reference/viterbi.h"
 #include "tests/unit/scratch.h"
