@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# senone_embed_kernels(target file.cl ...) turns file.cl into the KernelSource asr::ocl::kernel_<file> of the target. Its text
+# senone_embed_kernels(target file.cl ...) turns file.cl into the KernelSource asr::gpu::kernel_<file> of the target. Its text
 # contains the included files (#include "path/from/the/root"), each once. Kernels are compiled on the user's machine.
 set(SENONE_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_kernel.cmake)
 function(senone_embed_kernels target)
@@ -16,7 +16,7 @@ function(senone_embed_kernels target)
 endfunction()
 
 # senone_embed_ptx(target name file.cu [nvcc-option ...]) does so with the PTX that nvcc makes of a CUDA file for capability 9.0:
-# asr::ocl::kernel_<name>. NVIDIA's OpenCL takes it as a program's binary. CUDAToolkit must have been found. The host's compiler
+# asr::gpu::kernel_<name>. NVIDIA's OpenCL takes it as a program's binary. CUDAToolkit must have been found. The host's compiler
 # is that of the CUDA back end.
 set(SENONE_EMBED_PTX_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_ptx.cmake)
 function(senone_embed_ptx target name file)

@@ -16,8 +16,8 @@ endif()
 file(WRITE ${OUTPUT} "// Made from ${INPUT} by cmake/embed_ptx.cmake.
 #include \"plugins/ocl/runtime/program.h\"
 
-namespace asr::ocl {
+namespace asr::gpu {
 extern const KernelSource kernel_${NAME};
 const KernelSource kernel_${NAME} = {\"${NAME}\", R\"SENONE_PTX(${text})SENONE_PTX\", true};
-}  // namespace asr::ocl
+}  // namespace asr::gpu
 ")

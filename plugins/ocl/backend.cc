@@ -9,32 +9,11 @@
 #include "core/base/error.h"
 #include "plugins/gpu/runtime/open_options.h"
 #include "plugins/gpu/slots.h"
-#include "plugins/ocl/features/mfcc.h"
-#include "plugins/ocl/fusion/fusion.h"
-#include "plugins/ocl/runtime/device.h"
 #include "plugins/ocl/runtime/gpus_here.h"
-#include "plugins/ocl/scores/acoustic.h"
 #include "plugins/ocl/scores/gmm_tuning.h"
-#include "plugins/ocl/search/search_lanes.h"
-#include "plugins/ocl/signals/signal.h"
-#include "plugins/ocl/statistics/statistics.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
-
-struct Platform {
-  using Device = ocl::Device;
-  using Mfcc = ocl::Mfcc;
-  using Signals = ocl::Signals;
-  using Acoustic = ocl::Acoustic;
-  using Fusion = ocl::Fusion;
-  using Statistics = ocl::Statistics;
-  using SearchGraph = ocl::SearchGraph;
-  using Search = ocl::Search;
-  using SearchLanes = ocl::SearchLanes;
-  static constexpr bool kOverlaps = false;
-};
-using Slots = DeviceSlots<Platform>;
 
 const asr_host_api *g_host = nullptr;
 const Variant *g_variant = nullptr;
@@ -59,7 +38,7 @@ asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devi
     const DeviceList list = find_devices();
     std::vector<asr_backend_device_info> devices;
     for (const DeviceFacts &facts : list.devices) devices.push_back(info_of(*g_variant, facts));
-    give_devices(devices, Slots::kCapabilities, list.reason, infos, capacity, n_devices);
+    give_devices(devices, list.reason, infos, capacity, n_devices);
     if (!devices.empty() && !list.reason.empty()) {
       g_host->log(ASR_LOG_INFO, (std::string(g_variant->name) + ": " + list.reason).c_str());
     }
@@ -67,24 +46,27 @@ asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devi
 }
 
 asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_device **device) {
-  return guard([&] { *device = new Slots::Device(*g_variant, index, complete(*options), g_host); });
+  return guard([&] { *device = new OpenedDevice(*g_variant, index, complete(*options), g_host); });
 }
 
 asr_status tune(asr_backend_device *device, const asr_acoustic_view *view, const char **report) {
-  return Slots::guard_on(device, [&](Slots::Device &d) {
-    d.report = ocl::tune(d.device, *view);
+  return guard([&] {
+    OpenedDevice &d = use(device);
+    d.report = gpu::tune(d.device, *view);
     *report = d.report.c_str();
   });
 }
 
 asr_status kernel_seconds(asr_backend_device *device, double *seconds) {
-  return Slots::guard_on(device,
-                         [&](Slots::Device &d) { *seconds = d.device.compute().kernel_seconds() + d.lanes.kernel_seconds(); });
+  return guard([&] {
+    OpenedDevice &d = use(device);
+    *seconds = d.device.compute().kernel_seconds() + d.lanes.kernel_seconds();
+  });
 }
 
-constexpr asr_backend_bench_api kBench = {sizeof kBench, kernel_seconds, tune, Slots::memory};
+constexpr asr_backend_bench_api kBench = {sizeof kBench, kernel_seconds, tune, memory_slot};
 
-const void *extension(const char *name) { return Slots::extension(name, &kBench); }
+const void *extension(const char *name) { return slots_extension(name, &kBench); }
 
 }  // namespace
 
@@ -92,9 +74,9 @@ const asr_backend_api *backend_table(const Variant &variant, uint32_t host_abi, 
   static asr_backend_api table;
   g_host = host;
   g_variant = &variant;
-  table = Slots::table(variant.name);
+  table = slots_table(variant.name);
   table.probe = probe, table.open = open, table.extension = extension;
   return host_abi == ASR_BACKEND_ABI ? &table : nullptr;
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -6,9 +6,9 @@
 #include "core/backend/asr_backend.h"
 #include "plugins/ocl/variant.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 // Returns the table for asr_backend_entry. The variant must live as long as the plugin.
 const asr_backend_api *backend_table(const Variant &variant, uint32_t host_abi, const asr_host_api *host);
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -11,7 +11,7 @@
 
 #include "plugins/ocl/runtime/program.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 // The facts about a device that are known before it is opened.
 struct DeviceFacts {
@@ -56,4 +56,4 @@ struct Variant {
   std::array<const KernelSource *, 4> mfcc_sums{};
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

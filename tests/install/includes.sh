@@ -15,6 +15,10 @@ wrong() { echo "includes.sh: $*" >&2; failed=1; }
 pairs=$(grep -rE '^\s*#\s*include "[a-z_]+/' api core builder plugins tools tests bindings \
   --include='*.h' --include='*.hpp' --include='*.cc' --include='*.cu' --include='*.cuh' --include='*.cl' --include='*.clh' |
   sed -nE 's/^([^:]+):\s*#\s*include "([^"]+)".*/\1 \2/p')
+# plugins/gpu includes headers of the runtime without the name of its folder: each of plugins/cuda and plugins/ocl has them.
+direct=$(grep -E '^plugins/gpu/[^ ]* plugins/(cuda|ocl)' <<<"$pairs" || true)
+[[ -z $direct ]] || wrong "a runtime is named in what both share:"$'\n'"$direct"
+pairs=$(awk '$1 ~ /^plugins\/gpu\// && $2 !~ /^(core|plugins)\// { print $1, "plugins/cuda/" $2; print $1, "plugins/ocl/" $2; next } 1' <<<"$pairs")
 (($(wc -l <<<"$pairs") > 1000)) || wrong "hardly any includes were found"
 circle=$(tsort <<<"$pairs" 2>&1 >/dev/null) || wrong "a circle:"$'\n'"$circle"
 # The floor of a file of the engine; other parts of the core are below all of them.
@@ -36,7 +40,7 @@ while read -r file included; do
     builder/*) [[ $included =~ ^(core|builder)/ || $included == plugins/common/posteriors-inl.h ]] ;;
     plugins/common/*) [[ $included =~ ^(core|plugins/common)/ ]] ;;
     plugins/cpu/*) [[ $included =~ ^(core|plugins/common|plugins/cpu|hwy)/ ]] ;;
-    plugins/gpu/*) [[ $included =~ ^(core|plugins/common|plugins/gpu)/ ]] ;;
+    plugins/gpu/*) [[ $included =~ ^(core|plugins/common|plugins/gpu)/ || ($included =~ ^plugins/(cuda|ocl)/ && -f $included) ]] ;;
     plugins/ocl_nvidia/*.cu) [[ $included =~ ^plugins/cuda/.*\.cuh$ ]] ;;
     plugins/ocl_*) [[ $included =~ ^(core|plugins/common|plugins/gpu|plugins/ocl)/ || $included == "$(cut -d/ -f1-2 <<<"$file")"/* ]] ;;
     plugins/cuda/* | plugins/ocl/*)

@@ -11,7 +11,7 @@
 #include "plugins/gpu/features/mfcc_tiles.h"
 #include "plugins/gpu/features/sample_lines.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 const double kPi = std::acos(-1.0);
@@ -140,7 +140,7 @@ Mfcc::Mfcc(Device &device, const PlpTables &plp)
     : device_(device),
       n_ceps_(plp.numbers.n_ceps),
       plp_(plp.is_plp ? std::make_unique<Plp>(plp) : nullptr),
-      staging_(device.pool()) {
+      staging_(device.pool(), device.context()) {
   const asr_features_view &view = plp.levels;
   MfccTables &t = tables_;
   t.window_samples = view.window_samples, t.shift_samples = view.shift_samples, t.n_points = view.fft_samples / 2;
@@ -198,7 +198,7 @@ void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
 }
 
 void Mfcc::compute(const Batch &batch) {
-  Stream &stream = device_.compute();
+  Queue &stream = device_.compute();
   samples_.reserve(batch.n_samples + 1);
   cepstra_.reserve(batch.n_values);
   assign(batch.frames, &frames_, stream.get());
@@ -220,14 +220,14 @@ void Mfcc::launch(const MfccBatch &batch, uint32_t n_rows, uint32_t n_outputs) {
 
 void Mfcc::launch_levels(const MfccBatch &batch) {
   const cudaStream_t stream = device_.compute().get();
-  device_.clock().time(stream, [&] {
-    if (sums_ != nullptr)
-      launch_mfcc_512_sums(tables_, sums_->tables, batch, sums_->n_at_once, stream);
-    else if (usual_)
-      launch_mfcc_512(tables_, batch, device_.n_multiprocessors(), stream);
-    else
-      launch_mfcc(tables_, batch, stream);
-  });
+  device_.clock().start(stream);
+  if (sums_ != nullptr)
+    launch_mfcc_512_sums(tables_, sums_->tables, batch, sums_->n_at_once, stream);
+  else if (usual_)
+    launch_mfcc_512(tables_, batch, device_.n_multiprocessors(), stream);
+  else
+    launch_mfcc(tables_, batch, stream);
+  device_.clock().stop(stream);
 }
 
 void Mfcc::launch_plp(const MfccBatch &batch, uint32_t n_rows, uint32_t n_outputs) {
@@ -246,9 +246,13 @@ void Mfcc::launch_plp(const MfccBatch &batch, uint32_t n_rows, uint32_t n_output
                          batch.cepstra};
   MfccBatch frames = batch;
   frames.outputs = rows.level_outputs, frames.cepstra = rows.levels;
-  device_.clock().time(stream, [&] { launch_plp_outputs(rows, stream); });
+  device_.clock().start(stream);
+  launch_plp_outputs(rows, stream);
+  device_.clock().stop(stream);
   launch_levels(frames);
-  device_.clock().time(stream, [&] { cuda::launch_plp(rows, stream); });
+  device_.clock().start(stream);
+  gpu::launch_plp(rows, stream);
+  device_.clock().stop(stream);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -8,7 +8,8 @@
 // samples, works on a frame a warp, so that global reads are in a row.
 //   rows[2 e], rows[2 e + 1]  samples taken as complex numbers, transformed in place: radix-16 passes, then one of 2 to 16
 //   rows[k]                   spectrum, over the same memory
-//   mel[m], cepstra           once for each job that wants the frame: many VTLN factors share what comes before (paper 004)
+//   mel[m], cepstra           once for each job that wants the frame: many VTLN factors share what comes before (Kou et al.
+//   2013)
 #include <cmath>
 
 #include "core/backend/asr_backend.h"
@@ -17,7 +18,7 @@
 #include "plugins/cuda/features/mfcc_stages.cuh"
 #include "plugins/gpu/features/mfcc_stages-inl.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kThreads = 256, kWarp = 32, kWarps = kThreads / kWarp, kMaxFrames = 32;
@@ -293,4 +294,4 @@ void launch_mfcc(const MfccTables &t, const MfccBatch &batch, cudaStream_t strea
   kernel<<<n_blocks, kThreads, mfcc_shared_bytes(t), stream>>>(t, batch);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

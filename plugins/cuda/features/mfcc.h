@@ -13,7 +13,7 @@
 #include "plugins/gpu/features/mfcc_sums.h"
 #include "plugins/gpu/runtime/staging.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 class Mfcc {
  public:
@@ -32,16 +32,16 @@ class Mfcc {
   struct Plp {
     explicit Plp(const PlpTables &tables);
     PlpNumbers numbers;
-    DeviceArray<float> loudness, autocorrelation, weights, levels;
-    DeviceArray<MfccOutput> level_outputs;
+    Array<float> loudness, autocorrelation, weights, levels;
+    Array<MfccOutput> level_outputs;
   };
   // Sums has the tables and arrays of the kernel for many banks.
   struct Sums {
     explicit Sums(const MfccSums &tables);
-    DeviceArray<double> positions;
-    DeviceArray<MfccEdges> edges;
-    DeviceArray<float> gains;
-    DeviceArray<uint4> dct;
+    Array<double> positions;
+    Array<MfccEdges> edges;
+    Array<float> gains;
+    Array<uint4> dct;
     MfccSumsTables tables;
     uint32_t n_at_once = 0;  // blocks that run side by side
   };
@@ -57,18 +57,18 @@ class Mfcc {
   const uint32_t n_ceps_;
   MfccTables tables_{};
   bool usual_ = false;  // mfcc_512.cu serves it
-  DeviceArray<float> window_;
-  DeviceArray<float2> twiddles_;
-  DeviceArray<uint32_t> position_;
-  DeviceArray<MfccBand> bands_;
-  DeviceArray<float4> weights_, dct_;
-  DeviceArray<uint4> banks_, dct_fragments_;
-  DeviceArray<float> samples_, cepstra_;
-  DeviceArray<MfccFrames> frames_;
-  DeviceArray<MfccOutput> outputs_;
+  Array<float> window_;
+  Array<float2> twiddles_;
+  Array<uint32_t> position_;
+  Array<MfccBand> bands_;
+  Array<float4> weights_, dct_;
+  Array<uint4> banks_, dct_fragments_;
+  Array<float> samples_, cepstra_;
+  Array<MfccFrames> frames_;
+  Array<MfccOutput> outputs_;
   std::unique_ptr<Sums> sums_;  // NULL unless usual_ and frames are wanted under many banks
   std::unique_ptr<Plp> plp_;    // NULL for MFCC
-  Staging<Runtime> staging_;
+  Staging<> staging_;
 };
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

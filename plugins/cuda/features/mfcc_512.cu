@@ -8,7 +8,7 @@
 // real spectrum needs frequencies k and 256 - k together, which are in lanes j and 16 - j. The spectrum goes to shared memory
 // as a matrix, which tensor cores multiply with the filter bank tile by tile (plugins/gpu/features/mfcc_tiles.h). A warp has a
 // share of the tiles and loads their weights from the L2 cache to registers. VTLN factors share all steps before the filter
-// bank (paper 004).
+// bank (Kou et al. 2013).
 //   power[16][33 frames][8]    pairs of bins, high and low; no access meets a bank conflict
 //   exchange[16][17] a frame   later the cosine transform and log bands
 // Floors for an hour at 16 kHz: 230 MB of samples read, 19 MB written, 58 us at 4.3 TB/s. The spectrum takes 470
@@ -20,7 +20,7 @@
 #include "plugins/cuda/runtime/tensor.cuh"
 #include "plugins/gpu/features/mfcc_tiles.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 using namespace mfcc_512;
@@ -296,4 +296,4 @@ void launch_mfcc_512(const MfccTables &t, const MfccBatch &batch, uint32_t n_mul
   kernel<<<n_blocks, kThreads, mfcc_512_shared_bytes(t), stream>>>(t, batch);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

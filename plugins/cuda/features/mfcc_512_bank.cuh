@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace asr::cuda::mfcc_512 {
+namespace asr::gpu::mfcc_512 {
 
 // Splits two numbers into bf16 pairs; the first number is in the lower half of a pair.
 __device__ __forceinline__ void split_brain(float first, float second, uint32_t *high, uint32_t *low) {
@@ -26,4 +26,4 @@ __device__ __forceinline__ void multiply_brain(float (&d)[4], uint4 a, uint32_t 
 #endif
 }
 
-}  // namespace asr::cuda::mfcc_512
+}  // namespace asr::gpu::mfcc_512

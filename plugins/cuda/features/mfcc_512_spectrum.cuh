@@ -8,7 +8,7 @@
 #include "plugins/cuda/features/mfcc_stages.cuh"
 #include "plugins/gpu/features/mfcc_stages-inl.h"
 
-namespace asr::cuda::mfcc_512 {
+namespace asr::gpu::mfcc_512 {
 
 constexpr uint32_t kThreads = 128, kWarp = 32, kWarps = kThreads / kWarp, kAll = 0xffffffffu;
 constexpr uint32_t kPoints = 256;
@@ -126,4 +126,4 @@ __device__ __forceinline__ void make_spectrum(const MfccTables &t, const float2 
 }
 __device__ __forceinline__ uint32_t place_of(uint32_t row, uint32_t j) { return row < kHalf / 2 ? j : (kHalf - j) % kHalf; }
 
-}  // namespace asr::cuda::mfcc_512
+}  // namespace asr::gpu::mfcc_512

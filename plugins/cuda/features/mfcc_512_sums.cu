@@ -2,7 +2,7 @@
 // The CUDA kernels of mfcc_512_sums.cuh.
 #include "plugins/cuda/features/mfcc_512_sums.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 using namespace mfcc_512_sums;
@@ -45,4 +45,4 @@ void launch_mfcc_512_sums(const MfccTables &t, const MfccSumsTables &tables, con
   choose(t, tables)<<<n_blocks, kThreads, 0, stream>>>(t, batch, tables);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -24,7 +24,7 @@
 #include "plugins/gpu/features/mfcc_stages-inl.h"
 #include "plugins/gpu/features/mfcc_sums_types.h"
 
-namespace asr::cuda::mfcc_512_sums {
+namespace asr::gpu::mfcc_512_sums {
 
 using namespace mfcc_512;
 
@@ -274,4 +274,4 @@ __device__ __forceinline__ void extract(const MfccTables &t, const MfccBatch &ba
   }
 }
 
-}  // namespace asr::cuda::mfcc_512_sums
+}  // namespace asr::gpu::mfcc_512_sums

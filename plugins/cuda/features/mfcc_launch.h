@@ -11,7 +11,7 @@
 #include "plugins/common/mfcc_plp-inl.h"
 #include "plugins/gpu/features/mfcc_sums_types.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 constexpr uint32_t kUsualPoints = 256;  // n_points of windows of 257 to 512 samples, such as 25 ms at 16 kHz
 
@@ -97,4 +97,4 @@ struct PlpBatch {
 void launch_plp_outputs(const PlpBatch &batch, cudaStream_t stream);  // makes level_outputs
 void launch_plp(const PlpBatch &batch, cudaStream_t stream);
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

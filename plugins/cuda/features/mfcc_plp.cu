@@ -3,7 +3,7 @@
 // to 65 numbers are in local memory, of which only the first lpc_order + 1 are used and cached.
 #include "plugins/cuda/features/mfcc_launch.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kThreads = 128;
@@ -39,4 +39,4 @@ void launch_plp(const PlpBatch &batch, cudaStream_t stream) {
   plp_kernel<<<(batch.n_rows + kThreads - 1) / kThreads, kThreads, 0, stream>>>(batch);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -6,7 +6,7 @@
 
 #include "plugins/cuda/features/mfcc_launch.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 // Lane has the address of a frame's samples, and the row and the outputs of its cepstra.
 struct Lane {
@@ -32,4 +32,4 @@ __device__ __forceinline__ NumberedLane find_lane(const MfccTables &t, const Mfc
           frames.number + row};
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

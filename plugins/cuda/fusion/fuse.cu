@@ -7,7 +7,7 @@
 
 #include "plugins/gpu/fusion/fuse-inl.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kThreads = 256, kMaxRows = 65535;  // rows: of a grid
@@ -65,4 +65,4 @@ void launch_fuse_job(const FuseTerms &terms, const FuseFlatJob &job, float *to, 
   launch_job(terms, job, to, stream);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

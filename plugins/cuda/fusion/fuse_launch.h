@@ -7,7 +7,7 @@
 
 #include "plugins/common/fuse_types.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 struct FuseTables {
   const FuseRow *rows;
@@ -22,4 +22,4 @@ void launch_fuse(const FuseTables &tables, cudaStream_t stream);
 // `scores` of the terms begin at the job's first rows, and so does `to`.
 void launch_fuse_job(const FuseTerms &terms, const FuseFlatJob &job, float *to, cudaStream_t stream);
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -3,7 +3,7 @@
 
 #include "plugins/cuda/fusion/fuse_launch.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes) {
   if (call.has_few_jobs(to->n_states())) {
@@ -19,7 +19,9 @@ void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer,
   fuser_.fuse(call, to, buffer, loglikes, [&](auto &rows, auto &jobs, auto &terms) {
     tables.rows = rows.data(), tables.jobs = jobs.data(), tables.terms = terms.data();
     const cudaStream_t stream = device_.compute().get();
-    device_.clock().time(stream, [&] { launch_fuse(tables, stream); });
+    device_.clock().start(stream);
+    launch_fuse(tables, stream);
+    device_.clock().stop(stream);
   });
 }
 
@@ -27,20 +29,20 @@ void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer,
 void Fusion::fuse_jobs(const FuseCall<Acoustic> &call, Acoustic &to, uint32_t buffer) {
   const cudaStream_t stream = device_.compute().get();
   const size_t n_states = to.n_states();
-  device_.clock().time(stream, [&] {
-    for (size_t j = 0; j < call.jobs.size(); ++j) {
-      const FuseJob &job = call.jobs[j];
-      const FuseFlatJob flat = call.flat(j, to.n_states());
-      if (flat.n_scores == 0) continue;
-      FuseTerms terms{};
-      for (uint32_t m = 0; m < job.n_terms; ++m) {
-        const FuseTerm &term = call.terms[job.first_term + m];
-        terms.scores[m] = call.models[term.model]->scores(buffer).data() + term.first_row * n_states;
-        terms.weights[m] = term.weight, terms.offsets[m] = term.offset;
-      }
-      launch_fuse_job(terms, flat, to.scores(buffer).data() + job.first_row * n_states, stream);
+  device_.clock().start(stream);
+  for (size_t j = 0; j < call.jobs.size(); ++j) {
+    const FuseJob &job = call.jobs[j];
+    const FuseFlatJob flat = call.flat(j, to.n_states());
+    if (flat.n_scores == 0) continue;
+    FuseTerms terms{};
+    for (uint32_t m = 0; m < job.n_terms; ++m) {
+      const FuseTerm &term = call.terms[job.first_term + m];
+      terms.scores[m] = call.models[term.model]->scores(buffer).data() + term.first_row * n_states;
+      terms.weights[m] = term.weight, terms.offsets[m] = term.offset;
     }
-  });
+    launch_fuse_job(terms, flat, to.scores(buffer).data() + job.first_row * n_states, stream);
+  }
+  device_.clock().stop(stream);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -3,10 +3,10 @@
 // it.
 #pragma once
 
-#include "plugins/cuda/scores/acoustic.h"
 #include "plugins/gpu/fusion/fuser.h"
+#include "plugins/gpu/scores/acoustic.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 class Fusion {
  public:
@@ -17,7 +17,7 @@ class Fusion {
   void fuse_jobs(const FuseCall<Acoustic> &call, Acoustic &to, uint32_t buffer);
 
   Device &device_;
-  Fuser<Device> fuser_;
+  Fuser fuser_;
 };
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

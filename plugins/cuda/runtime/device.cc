@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 constexpr int kMinCapability = 75, kTensorCapability = 80, kWgmmaCapability = 90;  // ten times the major number and the minor
@@ -116,4 +116,4 @@ std::vector<asr_backend_device_info> list_gpus(std::string *reason) {
   return infos;
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

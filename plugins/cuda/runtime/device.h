@@ -12,15 +12,16 @@
 #include "core/base/thread_pool.h"
 #include "plugins/cuda/runtime/runtime.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 // Measures how long kernels run, by events around them, from the first call of seconds() on.
 class KernelClock {
  public:
-  template <typename Launch>
-  void time(cudaStream_t stream, Launch &&launch) {
+  // Kernels are launched in a stream between the two. stop() throws if one could not be.
+  void start(cudaStream_t stream) {
     if (running_) begin(stream);
-    launch();
+  }
+  void stop(cudaStream_t stream) {
     check(cudaGetLastError(), "launching a kernel");
     if (running_) end(stream);
   }
@@ -41,7 +42,7 @@ class KernelClock {
 
 class Device {
  public:
-  using Runtime = cuda::Runtime;
+  using Event = gpu::Event;
 
   Device(uint32_t index, const asr_backend_options &options);  // complete
   Device(const Device &) = delete;
@@ -53,11 +54,12 @@ class Device {
   uint64_t n_bytes() const { return account_.n_bytes(); }
   uint64_t free_bytes() const;  // device memory that is free now, whoever took the rest
 
-  Stream &compute() { return compute_; }
-  Stream &copies() { return copies_; }  // results to the host, beside the next kernels
+  Queue &compute() { return compute_; }
+  Queue &copies() { return copies_; }  // results to the host, beside the next kernels
   KernelClock &clock() { return clock_; }
+  static Context context() { return {}; }
   ThreadPool &pool() { return pool_; }
-  std::unique_ptr<PinnedArray<float>> new_pinned() const { return std::make_unique<PinnedArray<float>>(); }
+  std::unique_ptr<Pinned<float>> new_pinned() const { return std::make_unique<Pinned<float>>(); }
 
   uint32_t window_frames() const { return window_frames_; }
   uint32_t max_lanes() const { return max_lanes_; }
@@ -84,11 +86,11 @@ class Device {
   size_t shared_bytes_ = 0, memory_bytes_ = 0;
   bool has_fast_doubles_ = false, has_tensor_cores_ = false, has_wgmma_ = false, halves_models_ = false;
   ThreadPool pool_;
-  Stream compute_, copies_;
+  Queue compute_, copies_;
   KernelClock clock_;
 };
 
 // Lists the GPUs for `probe`. Without a driver or a GPU there are none, with a reason.
 std::vector<asr_backend_device_info> list_gpus(std::string *reason);
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

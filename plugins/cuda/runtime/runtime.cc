@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 asr_status status_of(cudaError_t error) {
@@ -181,4 +181,4 @@ void await(cudaEvent_t event, const char *what) {
   await_until([&] { return cudaEventQuery(event); }, [&] { return cudaEventSynchronize(event); }, what);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

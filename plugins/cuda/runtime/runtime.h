@@ -16,7 +16,7 @@
 
 #include "plugins/gpu/runtime/memory_account.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 // Throws unless status is cudaSuccess; `what` names the failed action.
 void check(cudaError_t status, const char *what);
@@ -38,27 +38,32 @@ bool is_hung();
 void await(cudaStream_t stream, const char *what);
 void await(cudaEvent_t event, const char *what);
 
-enum class Memory { kDevice, kPinned };
+// Context names the device to arrays, as OpenCL's does. CUDA has the device of the calling thread instead (Device::use).
+struct Context {};
 
-// Array owns n uninitialised elements.
-template <typename T, Memory kMemory>
-class Array {
+enum class Place { kDevice, kPinned };
+
+// Elements owns n uninitialised elements in memory of the device, or in memory of the host that the device copies from and to
+// without the host's help.
+template <typename T, Place kPlace>
+class Elements {
  public:
-  Array() = default;
-  explicit Array(size_t n) : n_(n) {
+  Elements() = default;
+  explicit Elements(const Context &, size_t n = 0) : Elements(n) {}
+  explicit Elements(size_t n) : n_(n) {
     void *memory = nullptr;
-    account_ = kMemory == Memory::kDevice ? allocate_device(n * sizeof(T), &memory) : allocate_pinned(n * sizeof(T), &memory);
+    account_ = kPlace == Place::kDevice ? allocate_device(n * sizeof(T), &memory) : allocate_pinned(n * sizeof(T), &memory);
     data_ = static_cast<T *>(memory);
   }
-  Array(Array &&other) noexcept { *this = std::move(other); }
-  Array &operator=(Array &&other) noexcept {
+  Elements(Elements &&other) noexcept { *this = std::move(other); }
+  Elements &operator=(Elements &&other) noexcept {
     std::swap(data_, other.data_);
     std::swap(n_, other.n_);
     std::swap(account_, other.account_);
     return *this;
   }
-  ~Array() {
-    if (kMemory == Memory::kDevice) {
+  ~Elements() {
+    if (kPlace == Place::kDevice) {
       free_device(data_, n_ * sizeof(T), account_);
     } else {
       free_pinned(data_, n_ * sizeof(T), account_);
@@ -73,11 +78,11 @@ class Array {
   void reserve(size_t n) {
     if (n > n_) {
       release();
-      *this = Array(n);
+      *this = Elements(n);
     }
   }
   // Frees the memory; work under way ends first.
-  void release() noexcept { *this = Array(); }
+  void release() noexcept { *this = Elements(); }
 
  private:
   T *data_ = nullptr;
@@ -86,16 +91,16 @@ class Array {
 };
 
 template <typename T>
-using DeviceArray = Array<T, Memory::kDevice>;
+using Array = Elements<T, Place::kDevice>;
 template <typename T>
-using PinnedArray = Array<T, Memory::kPinned>;
+using Pinned = Elements<T, Place::kPinned>;
 
 // Returns a copy of host data on the device, complete on return. cudaMemcpy() may return while the bytes of pageable memory
 // are on their way, and the streams of this file do not wait for CUDA's own stream.
 template <typename T>
-DeviceArray<T> to_device(const std::vector<T> &host) {
+Array<T> to_device(const std::vector<T> &host) {
   constexpr const char *kWhat = "copying a table to the device";
-  DeviceArray<T> array(host.size());
+  Array<T> array(host.size());
   check(cudaMemcpyAsync(array.data(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice, cudaStreamLegacy), kWhat);
   await(cudaStreamLegacy, kWhat);
   return array;
@@ -103,13 +108,13 @@ DeviceArray<T> to_device(const std::vector<T> &host) {
 
 // Reserves capacity for n elements and half as many more, so that a rising load seldom frees memory in use.
 template <typename T>
-void reserve_amply(size_t n, DeviceArray<T> *array) {
+void reserve_amply(size_t n, Array<T> *array) {
   if (n > array->size()) array->reserve(n + n / 2);
 }
 
 // Copies a table of the host, in a stream, into an array that grows to it. The table may change after return.
 template <typename T>
-void assign(const std::vector<T> &host, DeviceArray<T> *array, cudaStream_t stream) {
+void assign(const std::vector<T> &host, Array<T> *array, cudaStream_t stream) {
   array->reserve(host.size());
   check(cudaMemcpyAsync(array->data(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
         "copying a table to the device");
@@ -132,33 +137,34 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-// Stream runs its work in order, concurrently with other streams.
-class Stream {
+// Queue, a stream of CUDA, runs its work in order, concurrently with other streams.
+class Queue {
  public:
   enum Priority { kUsual, kUrgent };
-  explicit Stream(Priority priority = kUsual) : stream_(create_stream(priority == kUrgent)) {}
-  ~Stream() { destroy_stream(stream_); }
-  Stream(const Stream &) = delete;
-  Stream &operator=(const Stream &) = delete;
+  explicit Queue(const Context &) : Queue() {}
+  explicit Queue(Priority priority = kUsual) : stream_(create_stream(priority == kUrgent)) {}
+  ~Queue() { destroy_stream(stream_); }
+  Queue(const Queue &) = delete;
+  Queue &operator=(const Queue &) = delete;
   cudaStream_t get() const { return stream_; }
 
   // Copies n elements, from element `first` of the array on. Pinned memory must stay until the work is done.
   template <typename T>
-  void write(DeviceArray<T> &to, size_t first, const T *from, size_t n) {
+  void write(Array<T> &to, size_t first, const T *from, size_t n) {
     check(cudaMemcpyAsync(to.data() + first, from, n * sizeof(T), cudaMemcpyHostToDevice, stream_), "copying to the device");
   }
   template <typename T>
-  void read(const DeviceArray<T> &from, size_t first, T *to, size_t n) {
+  void read(const Array<T> &from, size_t first, T *to, size_t n) {
     check(cudaMemcpyAsync(to, from.data() + first, n * sizeof(T), cudaMemcpyDeviceToHost, stream_), "copying to the host");
   }
   // Copies the first n elements.
   template <typename T>
-  void copy(const DeviceArray<T> &from, DeviceArray<T> *to, size_t n) {
+  void copy(const Array<T> &from, Array<T> *to, size_t n) {
     check(cudaMemcpyAsync(to->data(), from.data(), n * sizeof(T), cudaMemcpyDeviceToDevice, stream_), "copying on the device");
   }
   // Sets the first n elements to zero.
   template <typename T>
-  void clear(DeviceArray<T> *array, size_t n) {
+  void clear(Array<T> *array, size_t n) {
     check(cudaMemsetAsync(array->data(), 0, n * sizeof(T), stream_), "clearing memory of the device");
   }
   void mark(Event *event) { check(cudaEventRecord(event->get(), stream_), "ordering the work of the device"); }
@@ -170,14 +176,4 @@ class Stream {
   const cudaStream_t stream_;
 };
 
-// Runtime gives plugins/common the names of these classes.
-struct Runtime {
-  using Queue = Stream;
-  using Event = cuda::Event;
-  template <typename T>
-  using DeviceArray = cuda::DeviceArray<T>;
-  template <typename T>
-  using PinnedArray = cuda::PinnedArray<T>;
-};
-
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -10,7 +10,7 @@
 
 #include "plugins/cuda/scores/gmm_launch.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 // d += a b, a 16 x 16 by rows, b 16 x 8 by columns, as mma.m16n8k16 spreads them over a warp.
 __device__ __forceinline__ void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
@@ -73,4 +73,4 @@ __device__ __forceinline__ float row_scale(float largest) {
   return ldexpf(1, 14 - 2 * exponent);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

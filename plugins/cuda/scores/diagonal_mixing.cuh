@@ -8,7 +8,7 @@
 #include "plugins/cuda/scores/hopper.cuh"
 #include "plugins/cuda/scores/mixture.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 constexpr uint32_t kWarp = 32;
 
@@ -194,4 +194,4 @@ __device__ __forceinline__ void mix_fours(const float (&d)[kFewProductTiles][4],
   }
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

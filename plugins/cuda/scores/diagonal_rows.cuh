@@ -5,7 +5,7 @@
 #include "plugins/cuda/runtime/tensor.cuh"
 #include "plugins/cuda/scores/gmm_launch.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 // The rows of a warp: fragments of phi, whose k = 2 d is x_d and 2 d + 1 is x_d^2, so that a register holds both of one x.
 template <int kSteps, int kTiles>
@@ -49,4 +49,4 @@ struct RowFragments {
   }
 };
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

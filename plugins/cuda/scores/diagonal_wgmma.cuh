@@ -10,7 +10,7 @@
 #include "plugins/cuda/scores/gmm_launch.h"
 #include "plugins/cuda/scores/hopper.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 constexpr uint32_t kGroupThreads = 128;  // of a warpgroup
 constexpr uint32_t kCoreBytes = 128;     // 8 Gaussians, 8 values of k
@@ -169,4 +169,4 @@ __device__ __forceinline__ void score_part(const Part &part, bool passes, unsign
   if constexpr (R::kFours) store_held(rows, first_row, mixture);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

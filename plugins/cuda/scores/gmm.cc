@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kMaxDims = 190;  // limit of a stream: 64 rows of features in 48 KiB of shared memory
@@ -23,18 +23,18 @@ bool has_expanded_tensor(const Device &device) {
 struct Gmm::Stream {
   bool full = false, diagonal_kernel = false, wgmma = false, halved = false;
   StreamPlan plan;
-  DeviceArray<GmmDim> dims;
+  Array<GmmDim> dims;
   // FP32
   DirectModel direct{};
-  DeviceArray<uint32_t> fours;
-  DeviceArray<DirectState> states;
-  DeviceArray<SharedStates> shared;
-  DeviceArray<float4> log_weights;
+  Array<uint32_t> fours;
+  Array<DirectState> states;
+  Array<SharedStates> shared;
+  Array<float4> log_weights;
   uint32_t n_shared_fours = 0, first_shared_four = 0;
   // Tensor cores
   TensorModel tensor{};
-  DeviceArray<uint32_t> fragments, monomials, begins, stretches[kShapes];
-  DeviceArray<TileInfo> tiles;
+  Array<uint32_t> fragments, monomials, begins, stretches[kShapes];
+  Array<TileInfo> tiles;
   uint32_t n_tiles = 0;
 };
 
@@ -169,14 +169,14 @@ void Gmm::score(Device &device, const std::vector<Job> &jobs) {
   const cudaStream_t stream = device.compute().get();
   size_t n_streams = 0;
   for (const Job &job : jobs) n_streams = std::max(n_streams, job.gmm->streams_.size());
-  device.clock().time(stream, [&] {
-    for (size_t j = 0; j < n_streams; ++j) {
-      score_together(device, jobs, j, stream);
-      for (const Job &job : jobs) {
-        if (j < job.gmm->streams_.size()) job.gmm->score_alone(job, j, stream);
-      }
+  device.clock().start(stream);
+  for (size_t j = 0; j < n_streams; ++j) {
+    score_together(device, jobs, j, stream);
+    for (const Job &job : jobs) {
+      if (j < job.gmm->streams_.size()) job.gmm->score_alone(job, j, stream);
     }
-  });
+  }
+  device.clock().stop(stream);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -9,7 +9,7 @@
 #include "plugins/cuda/runtime/device.h"
 #include "plugins/cuda/scores/gmm_pack.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 class Gmm {
  public:
@@ -26,9 +26,9 @@ class Gmm {
   // Job scores features[n_rows][n_dims] into scores[n_rows][n_states], both on the device.
   struct Job {
     Gmm *gmm;
-    const DeviceArray<float> *features;
+    const Array<float> *features;
     uint32_t n_rows;
-    DeviceArray<float> *scores;
+    Array<float> *scores;
   };
   // Puts kernels for several models into the compute stream. Diagonal ones share launches where wgmma scores them.
   static void score(Device &device, const std::vector<Job> &jobs);
@@ -44,9 +44,9 @@ class Gmm {
   const uint32_t n_dims_, n_states_;
   const std::vector<float> centre_;
   std::vector<Stream> streams_;
-  DeviceArray<float> gaussian_scores_;  // scores of shared codebooks' Gaussians
-  DeviceArray<uint4> expanded_;
-  DeviceArray<float> inverse_scale_;
+  Array<float> gaussian_scores_;  // scores of shared codebooks' Gaussians
+  Array<uint4> expanded_;
+  Array<float> inverse_scale_;
 };
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

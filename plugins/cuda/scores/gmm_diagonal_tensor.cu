@@ -16,7 +16,7 @@
 #include "plugins/cuda/scores/gmm_launch.h"
 #include "plugins/cuda/scores/mixture.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kWarp = 32, kThreads = kTensorWarps * kWarp;
@@ -158,4 +158,4 @@ cudaError_t prepare_diagonal_tensor() {
   return cudaSuccess;
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -28,7 +28,7 @@
 #include "plugins/cuda/scores/diagonal_wgmma.cuh"
 #include "plugins/cuda/scores/gmm_launch.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 constexpr size_t kLastingBytes = size_t{48} << 20;  // second-level cache
@@ -163,4 +163,4 @@ cudaError_t prepare_diagonal_wgmma() {
   return status;
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -14,7 +14,7 @@
 #include "plugins/cuda/scores/gmm_launch.h"
 #include "plugins/cuda/scores/mixture.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kWarp = 32, kWarps = 4, kTileRows = 2 * kWarp;
@@ -156,4 +156,4 @@ void launch_direct_scores(const DirectModel &model, uint32_t n_fours, const GmmR
   kernel<<<grid_of(n_fours, rows.n_rows), kWarps * kWarp, shared_bytes, stream>>>(model, n_fours, rows, scores);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -16,7 +16,7 @@
 #include "plugins/cuda/scores/gmm_launch.h"
 #include "plugins/cuda/scores/mixture.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kWarp = 32, kThreads = kTensorWarps * kWarp, kStageSteps = 2;
@@ -271,4 +271,4 @@ cudaError_t prepare_expanded_tensor() {
   return status;
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -13,7 +13,7 @@
 #include "plugins/gpu/scores/gmm_tensor.h"
 #include "plugins/gpu/scores/shared_states.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 using GmmDim = TensorDim;  // dimension of a stream
 
@@ -105,4 +105,4 @@ size_t expanded_tensor_shared_bytes();
 cudaError_t prepare_diagonal_tensor();
 cudaError_t prepare_expanded_tensor();
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -7,7 +7,7 @@
 
 #include "plugins/common/packing.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 GmmPacker::GmmPacker(const asr_acoustic_view &view, const std::vector<float> &centre, ThreadPool &pool)
     : view_(view), centre_(centre), tensor_(view, centre_, pool) {}
@@ -78,4 +78,4 @@ DirectPack GmmPacker::direct(uint32_t stream, const StreamStates &states, Halvin
   return pack;
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -11,7 +11,7 @@
 #include "plugins/cuda/scores/gmm_launch.h"
 #include "plugins/gpu/scores/gmm_states.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 // FP32: Gaussians in fours, of states.direct and then of the shared codebooks.
 struct DirectPack {
@@ -48,4 +48,4 @@ class GmmPacker {
   const TensorPacker tensor_;
 };
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

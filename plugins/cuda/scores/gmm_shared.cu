@@ -5,7 +5,7 @@
 #include "plugins/cuda/scores/gmm_launch.h"
 #include "plugins/cuda/scores/mixture.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kWarp = 32, kWarps = 8, kChunk = 4;  // Gaussians that enter the sums together
@@ -46,4 +46,4 @@ void launch_mix_shared(const SharedStates *states, uint32_t n_items, const float
   mix_shared_kernel<<<grid, kWarps * kWarp, 0, stream>>>(states, n_items, log_weights, gaussian_scores, rows);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

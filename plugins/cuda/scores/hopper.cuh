@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 __device__ __forceinline__ uint32_t shared_address(const void *pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
@@ -116,4 +116,4 @@ __device__ __forceinline__ void wait_products(float (&d)[kTiles][4]) {
   }
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

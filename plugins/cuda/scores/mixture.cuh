@@ -5,7 +5,7 @@
 #include "plugins/cuda/scores/gmm_launch.h"
 #include "plugins/gpu/scores/log_sum-inl.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 template <int kN>
 __device__ __forceinline__ void log_sum_add(LogSum *sum, const float (&v)[kN]) {
@@ -96,4 +96,4 @@ struct RowLogSums {
   }
 };
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

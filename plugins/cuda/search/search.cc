@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 template <typename T>
@@ -101,7 +101,7 @@ Search::Search(const SearchGraph &graph, const asr_search_options &options, Chan
                IdleMemory *idle)
     : SearchChannel(graph, options), memory_(std::move(memory)), size_(size), idle_(idle) {
   if (!is_parked()) memory_.give(&job_);
-  job_.graph = graph.tables();
+  job_.graph = search_tables(graph);
 }
 
 SearchJob Search::rest_of(const SearchJob &done) const {
@@ -236,4 +236,4 @@ void Search::settle_kept() {
   kept_settled_.clear();
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

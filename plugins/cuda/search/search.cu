@@ -14,7 +14,7 @@
 #include "plugins/cuda/search/search_advance.cuh"
 #include "plugins/gpu/runtime/open_options.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kThreads = 1024;
@@ -115,4 +115,4 @@ cudaError_t launch_search_clusters(SearchJob *jobs, uint32_t n_jobs, SearchScrat
   return cudaLaunchKernelEx(&launch.config, search_cluster_kernel, jobs, scratch);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -9,31 +9,14 @@
 
 #include "plugins/cuda/runtime/device.h"
 #include "plugins/cuda/search/search_capacities.h"
-#include "plugins/cuda/search/search_launch.h"
 #include "plugins/gpu/search/search_channel.h"
 #include "plugins/gpu/search/search_graph.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
-class SearchGraph : public DeviceGraph<Runtime> {
- public:
-  SearchGraph(Device &device, const asr_graph_view &view, Stream &&uploads = Stream())
-      : DeviceGraph(view, device.pool(), uploads) {}
-
-  SearchTables tables() const { return {arcs().data(), begins().data(), final_costs().data(), view().start_state}; }
-};
-
-inline uint64_t address_of(const void *memory) { return reinterpret_cast<uint64_t>(memory); }
-inline LatticeBuffers lattice_buffers(const SearchJob &job) {
-  const SearchLinks &lattice = job.lattice;
-  return {address_of(lattice.links), address_of(lattice.acoustic_costs), address_of(lattice.extras),
-          address_of(lattice.frames)};
+inline SearchTables search_tables(const SearchGraph &graph) {
+  return {graph.arcs().data(), graph.begins().data(), graph.final_costs().data(), graph.view().start_state};
 }
-inline void clear_results(SearchJob *job) {
-  job->has_written = job->has_path = false;
-  job->path = {};
-}
-inline uint64_t tokens_address(const SearchJob &job, uint32_t which) { return address_of(job.tokens[which]); }
 
 // ChannelMemory is a channel's device memory, in one piece. Ended channels leave theirs to new ones.
 class ChannelMemory {
@@ -49,7 +32,7 @@ class ChannelMemory {
 
  private:
   ChannelSize size_{};
-  DeviceArray<uint4> memory_;
+  Array<uint4> memory_;
 };
 
 // IdleMemory has the memory of ended channels, for new ones, and the memory that channels have outgrown. Outgrown memory is
@@ -63,7 +46,7 @@ struct IdleMemory {
   bool release();
 };
 
-class Search : public SearchChannel<SearchJob, SearchGraph> {
+class Search : public SearchChannel {
  public:
   // size: that of the memory; of a channel that begins parked, the size with which it will come back.
   Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory, const ChannelSize &size,
@@ -126,4 +109,11 @@ class Search : public SearchChannel<SearchJob, SearchGraph> {
   std::optional<WantedPath> wanted_path_;
 };
 
-}  // namespace asr::cuda
+// SearchLane is a channel's part of a launch.
+struct SearchLane {
+  Search *search;
+  SearchJob job;
+  bool is_rest = false;  // a part of the job was done before
+};
+
+}  // namespace asr::gpu

@@ -7,7 +7,7 @@
 #include "plugins/cuda/search/search_frame.cuh"
 #include "plugins/cuda/search/search_prune.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 // Prunes before a frame if its links or its entry may not fit. Returns false if the host has to take frames first.
 template <typename Team>
@@ -122,4 +122,4 @@ __device__ inline void team_take_job(SearchState &search, SearchJob *job) {
   Team::sync();
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

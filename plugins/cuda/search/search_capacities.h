@@ -10,7 +10,7 @@
 #include "plugins/gpu/runtime/open_options.h"
 #include "plugins/gpu/search/search_channel.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 // The facts on which the capacities depend.
 struct CapacityFacts {
@@ -94,4 +94,4 @@ struct SearchCapacities {
   }
 };
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

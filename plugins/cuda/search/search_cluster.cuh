@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 #if __CUDA_ARCH__ >= 900
 constexpr bool kHasClusters = true;
@@ -42,4 +42,4 @@ __device__ inline T *of_cluster_block(T *own, uint32_t) {
 }
 #endif
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

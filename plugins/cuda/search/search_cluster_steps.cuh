@@ -8,7 +8,7 @@
 #include "plugins/cuda/search/search_reduce.cuh"
 #include "plugins/cuda/search/search_select.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 using ClusterTable = Table<ClusterTeam>;
 
@@ -190,4 +190,4 @@ __device__ inline void team_run_on_leader(ClusterTeam, SearchState &search, cons
   if (threadIdx.x == 0) note_newest_links(search);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -17,7 +17,7 @@ __device__ inline float log_likelihood_of(const float *row, uint32_t pdf) { retu
 
 #include "plugins/gpu/search/search_frame-inl.h"  // for these warps
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 template <typename Team>
 __device__ inline FrameSteps frame_steps(SearchState &search, const float *row) {
@@ -160,4 +160,4 @@ __device__ __forceinline__ void block_resolve(const Table<Team> *table, bool emi
   });
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

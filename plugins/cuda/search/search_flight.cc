@@ -11,14 +11,14 @@
 #include "plugins/cuda/search/search_lanes.h"
 #include "plugins/gpu/search/shared_rows.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 SearchFlight::SearchFlight(SearchLanes &owner, Device &device, const SearchCapacities &capacities,
                            const std::vector<ClusterSize> &cluster_sizes)
-    : DeviceLanes(device.pool()),
+    : DeviceLanes(device),
       owner_(owner),
       device_(device),
-      staging_(device.pool()),
+      staging_(device.pool(), device.context()),
       capacities_(capacities),
       cluster_sizes_(cluster_sizes),
       max_tokens_(capacities.max_tokens),
@@ -27,7 +27,7 @@ SearchFlight::SearchFlight(SearchLanes &owner, Device &device, const SearchCapac
 
 SearchFlight::~SearchFlight() {
   if (is_hung()) return;
-  for (const Stream *stream : {&uploads_, &stream_, &downloads_, &urgent_}) cudaStreamSynchronize(stream->get());
+  for (const Queue *stream : {&uploads_, &stream_, &downloads_, &urgent_}) cudaStreamSynchronize(stream->get());
 }
 
 // Returns how many of n_blocks may have scratch memory: a quarter of what is free, so that channels have the rest. If that is
@@ -39,7 +39,7 @@ uint32_t SearchFlight::affordable_blocks(uint32_t n_blocks, uint32_t n_jobs) con
 }
 
 // Reserves scratch memory, with wide tables free, for n_blocks blocks beside each other, or for fewer if memory is short.
-void SearchFlight::reserve_scratch(uint32_t n_blocks, uint32_t n_jobs, Stream &stream) {
+void SearchFlight::reserve_scratch(uint32_t n_blocks, uint32_t n_jobs, Queue &stream) {
   constexpr uint32_t kLaunchesUntilMore = 1024;  // by then others may have freed memory
   const bool same = laid_out_.max_tokens == max_tokens_ && laid_out_.max_candidates == max_candidates_;
   const bool is_enough = n_blocks <= n_scratch_ || (n_blocks <= n_wanted_parts_ && ++n_short_ % kLaunchesUntilMore != 0);
@@ -93,7 +93,7 @@ bool SearchFlight::release_scratch() {
 
 // Longer jobs begin first, so that none is left over at the end.
 void SearchFlight::reserve_jobs(bool is_rest) {
-  Stream &stream = is_rest ? urgent_ : stream_;
+  Queue &stream = is_rest ? urgent_ : stream_;
   std::vector<SearchLane> &lanes = pending_.lanes;
   const auto work = [](const SearchLane &lane) { return uint64_t{lane.job.n_tokens} * lane.job.n_frames; };
   std::stable_sort(lanes.begin(), lanes.end(), [&](const SearchLane &a, const SearchLane &b) { return work(a) > work(b); });
@@ -112,32 +112,34 @@ void SearchFlight::reserve_jobs(bool is_rest) {
 }
 
 void SearchFlight::launch_jobs(bool is_rest) {
-  Stream &stream = is_rest ? urgent_ : stream_;
+  Queue &stream = is_rest ? urgent_ : stream_;
   const auto n_jobs = static_cast<uint32_t>(pending_.lanes.size());
   is_running_ = true;  // so that this scratch memory stays
-  device_.clock().time(stream.get(), [&] {
-    with_room_for_code([&] {
-      if (cluster_size_ > 1) {
-        check(launch_search_clusters(jobs_.data(), n_jobs, laid_out_, cluster_size_, stream.get()), "launching a kernel");
-      } else {
-        launch_search(jobs_.data(), n_jobs, laid_out_, stream.get());
-      }
-    });
-  });
+  device_.clock().start(stream.get());
+  cudaError_t status = cudaSuccess;
+  do {
+    if (cluster_size_ > 1) {
+      status = launch_search_clusters(jobs_.data(), n_jobs, laid_out_, cluster_size_, stream.get());
+    } else {
+      launch_search(jobs_.data(), n_jobs, laid_out_, stream.get());
+    }
+  } while (!was_launched(status));
+  device_.clock().stop(stream.get());
 }
 
-// Launches one kernel. The driver loads its code at the first launch, which takes memory of the device.
-template <typename Launch>
-void SearchFlight::with_room_for_code(const Launch &launch) {
-  device_.account().take(0, [&] {
-    launch();
-    check(cudaGetLastError(), "launching a kernel");
-  });
+// Returns true if a kernel was launched, and false if it is to be launched again: the driver loads its code at the first
+// launch, which takes memory of the device, and room was made for it. Other failures throw.
+bool SearchFlight::was_launched(cudaError_t status) const {
+  const cudaError_t last = cudaGetLastError();
+  if (status == cudaSuccess) status = last;
+  if (status == cudaErrorMemoryAllocation && device_.account().make_room()) return false;
+  check(status, "launching a kernel");
+  return true;
 }
 
 void SearchFlight::await() {
   device_.use();
-  for (const Stream *stream : {&stream_, &urgent_}) cuda::await(stream->get(), "searching");
+  for (const Queue *stream : {&stream_, &urgent_}) gpu::await(stream->get(), "searching");
   is_running_ = false;
 }
 
@@ -168,7 +170,7 @@ std::vector<const float *> SearchFlight::upload(const std::vector<Task> &tasks) 
   for (const size_t i : shared.uploads) {
     pieces.push_back({tasks[i].host_rows, size_t{tasks[i].n_frames} * tasks[i].search->n_pdfs()});
   }
-  DeviceArray<float> &rows = rows_[n_uploads_ % 2];
+  Array<float> &rows = rows_[n_uploads_ % 2];
   rows.reserve(shared.n_floats);
   staging_.upload(pieces, rows, uploads_);
   uploads_.mark(&uploaded_);
@@ -191,11 +193,20 @@ bool SearchFlight::shares(const std::vector<Task> &tasks) const {
   return std::any_of(tasks.begin(), tasks.end(), [&](const Task &task) { return under_way.count(task.search) > 0; });
 }
 
+// Uploads the rows of the host, and starts. If there is no memory for the rows of all tasks, starts one half after the other.
 void SearchFlight::start(Acoustic *acoustic, const std::vector<Task> &tasks, SearchFlight *other) {
   std::vector<const float *> host_rows;
-  start_in_parts(
-      tasks, [&](const std::vector<Task> &part) { host_rows = upload(part); },
-      [&](const std::vector<Task> &part) { start_uploaded(acoustic, part, host_rows, other); });
+  bool fits = true;
+  try {
+    host_rows = upload(tasks);
+  } catch (const Error &error) {
+    if (error.code() != ASR_OUT_OF_MEMORY || tasks.size() < 2) throw;
+    fits = false;
+  }
+  if (fits) return start_uploaded(acoustic, tasks, host_rows, other);
+  const auto middle = tasks.begin() + static_cast<ptrdiff_t>(tasks.size() / 2);
+  start(acoustic, std::vector<Task>(tasks.begin(), middle), other);
+  start(acoustic, std::vector<Task>(middle, tasks.end()), other);
 }
 
 void SearchFlight::start_uploaded(Acoustic *acoustic, const std::vector<Task> &tasks,
@@ -293,8 +304,10 @@ void SearchFlight::find_paths(const std::vector<Search *> &searches, uint32_t wa
     job.output.settled_steps = steps + job.output.max_steps;
     steps = job.output.settled_steps + job.n_settled;
   }
-  with_room_for_code([&] { launch_search_paths(path_jobs_.data(), static_cast<uint32_t>(n), stream_.get()); });
-  cuda::await(stream_.get(), "reading paths");
+  do {
+    launch_search_paths(path_jobs_.data(), static_cast<uint32_t>(n), stream_.get());
+  } while (!was_launched(cudaSuccess));
+  gpu::await(stream_.get(), "reading paths");
 }
 
 void SearchFlight::add_memory(asr_backend_memory *memory) const {
@@ -302,4 +315,4 @@ void SearchFlight::add_memory(asr_backend_memory *memory) const {
   memory->n_lanes += n_scratch_;
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -11,7 +11,7 @@
 
 #include "plugins/gpu/search/search_driver-inl.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 __device__ inline void reset_list(SearchState *search, uint32_t list) {
   search->list_size[list] = search->n_candidates[list] = search->n_followed[list] = 0;
@@ -108,4 +108,4 @@ __device__ inline void team_consume(SearchState &search) {
   if (team_follow_row(&table, &search, row, &totals)) team_finish_frame(&table, &search, 1, row, totals);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

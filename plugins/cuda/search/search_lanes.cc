@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 // Returns true if a new channel would have to grow where it usually need not.
@@ -181,4 +181,4 @@ void SearchLanes::add_memory(asr_backend_memory *memory) const {
   memory->n_channels = static_cast<uint32_t>(searches_.size() + idle_.free[0].size() + idle_.free[1].size());
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -10,11 +10,12 @@
 
 #include "plugins/cuda/search/search_flight.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 class SearchLanes {
  public:
   using Task = SearchFlight::Task;
+  static constexpr bool kOverlaps = true;  // two advances may be under way
 
   explicit SearchLanes(Device &device);
   ~SearchLanes();
@@ -62,4 +63,4 @@ class SearchLanes {
   bool was_short_ = false;
 };
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

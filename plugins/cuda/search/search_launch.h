@@ -11,7 +11,7 @@
 
 #include "plugins/gpu/search/search_types.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 struct SearchTables {
   const SearchArc *arcs;
@@ -113,4 +113,4 @@ __host__ __device__ inline SearchPathJob path_job_of(const SearchJob &job) {
 }
 void launch_search_paths(const SearchPathJob *jobs, uint32_t n_jobs, cudaStream_t stream);
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -4,7 +4,7 @@
 
 #include "plugins/cuda/search/search_expand.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 // The record and the number of an epsilon link's source.
 template <typename Team>
@@ -56,4 +56,4 @@ __device__ inline void add_frame(SearchState &search, uint32_t n_emitting, uint3
   search.n_newest_links = n_emitting + n_epsilon;
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -6,7 +6,7 @@
 
 #include "plugins/cuda/search/search_state.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 // Returns the mail that receives the candidates of a step.
 __device__ inline uint32_t mail_of(bool emitting, uint32_t list) { return emitting ? 0 : list == 1 ? 1 : 2; }
@@ -67,4 +67,4 @@ class MailIndex {
   uint32_t end_ = 0, shift_ = 0;  // the lane's box: first number after it, and first offset less first number
 };
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -2,7 +2,7 @@
 // Best paths of channels that no search works on, a block each.
 #include "plugins/cuda/search/search_path.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kThreads = 1024;
@@ -18,4 +18,4 @@ void launch_search_paths(const SearchPathJob *jobs, uint32_t n_jobs, cudaStream_
   search_path_kernel<<<n_jobs, kThreads, 0, stream>>>(jobs);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

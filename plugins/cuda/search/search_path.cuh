@@ -5,7 +5,7 @@
 #include "plugins/cuda/search/search_launch.h"
 #include "plugins/gpu/search/search_path-inl.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 __device__ inline void block_find_path(const SearchPathJob &job, PathFinding &shared) {
   const PathEnds ends{job.tokens, job.records, job.final_costs, job.n_tokens, job.use_final, job.wants_common};
@@ -13,4 +13,4 @@ __device__ inline void block_find_path(const SearchPathJob &job, PathFinding &sh
   block_find_path(&ends, &shared, blockDim.x, job.output.steps, job.output.max_steps, job.output.end);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

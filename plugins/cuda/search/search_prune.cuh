@@ -15,7 +15,7 @@
 #include "plugins/gpu/search/search_gaps-inl.h"
 #include "plugins/gpu/search/search_prune-inl.h"  // for these values
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 // Shared memory behind the extra costs, of two frames in turns: the first n_staged links, acoustic costs, stored extra costs
 // and sources before pruning.
@@ -208,4 +208,4 @@ __device__ __noinline__ void block_give_results(SearchState &search) {
   __syncthreads();
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

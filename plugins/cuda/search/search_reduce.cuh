@@ -4,7 +4,7 @@
 
 #include "plugins/cuda/search/search_table.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 // Reduces the counters of all blocks after a step, which has followed the arcs of `list`, if any. All threads get the totals.
 template <typename Team>
@@ -37,4 +37,4 @@ __device__ inline void team_run_on_leader(BlockTeam, SearchState &search, const 
   action();
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

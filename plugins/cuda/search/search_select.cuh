@@ -6,7 +6,7 @@
 
 #include "plugins/gpu/search/search_select-inl.h"  // with the log-likelihoods of search_expand.cuh
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 template <typename Team>
 __device__ inline void block_find_own_tokens(const Table<Team> *) {}
@@ -57,4 +57,4 @@ __device__ inline const SearchKey *team_share_few_keys(const Table<Team> *table,
   return table->search.few_keys;
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -6,7 +6,7 @@
 #include "plugins/cuda/search/search_path.cuh"
 #include "plugins/cuda/search/search_team.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 constexpr unsigned long long kNoKey = ~0ull;
 
@@ -216,4 +216,4 @@ __device__ inline void warp_add_item(SearchState &search, uint32_t list, uint32_
   search.list[list][index] = {first_arc, cost, token, static_cast<uint32_t>(size) + scanned - n_arcs};
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

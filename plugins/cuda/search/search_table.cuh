@@ -7,7 +7,7 @@
 
 #include "plugins/cuda/search/search_state.cuh"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 // A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0
 // where a candidate must be cheaper, not equal, to replace the token.
@@ -167,4 +167,4 @@ __device__ inline void set_slot_record(const Table<Team> *table, uint32_t slot, 
   *table->record_at(slot) = record;
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

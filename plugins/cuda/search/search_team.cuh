@@ -12,7 +12,7 @@
 #include "plugins/cuda/search/search_launch.h"
 #include "plugins/gpu/search/search_keys-inl.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 struct BlockTeam {
   static constexpr bool kPrunesEarly = true;        // every kPruneFrames frames, or only when links would not fit
@@ -53,4 +53,4 @@ __device__ inline T *of_leader(T *own) {
   return Team::of_block(own, 0);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -8,7 +8,7 @@
 #include "plugins/cuda/search/search_table.cuh"
 #include "plugins/gpu/search/search_trace-inl.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 template <typename Team>
 __device__ inline Compaction compaction(const Table<Team> *table) {
@@ -72,4 +72,4 @@ __device__ inline void team_settle(const Table<Team> *table, const Compaction *o
   if (lane_number() == 0) job.n_settled = n_settled;
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

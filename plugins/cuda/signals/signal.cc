@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/cuda/signals/signal.h"
+// The fused step on the GPU: samples of many signals -> cepstra (mfcc.h) -> rows (signal.cu) -> scores (acoustic.h).
+// Tables and samples go up through pinned buffers in turn. Nothing is waited for, unless memory has to grow.
+#include "plugins/gpu/signals/signals.h"
 
 #include <algorithm>
 
+#include "plugins/cuda/features/mfcc.h"
+#include "plugins/cuda/signals/signal_launch.h"
 #include "plugins/gpu/features/sample_lines.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
+
+namespace {
 
 // The input of a step's kernels. Pieces are uploaded one after the other: the jobs, MFCC's tables, the
 // signals' new transforms, then the samples.
-struct Signals::Plan {
+struct Plan {
   std::vector<MfccFrames> frames;
   std::vector<MfccOutput> outputs;
   std::vector<SignalJob> jobs;
@@ -34,16 +40,8 @@ struct Signals::Plan {
   }
 };
 
-Signals::Signals(Device &device, Mfcc &mfcc, const asr_features_view &view)
-    : DeviceSignals(device, view), mfcc_(mfcc), tables_{numbers_,          noise_dct_.data(), prior_mean_.data(), slope_.data(),
-                                                        tap_begin_.data(), taps_.data(),      transform_.data()} {}
-
-bool Signals::prepare() {
-  return std::max(signal_frames_shared_bytes(numbers_), signal_rows_shared_bytes(numbers_)) <= kMaxSignalSharedBytes;
-}
-
-Signals::Plan Signals::plan(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress,
-                            const PlainRows &plain) const {
+Plan make_plan(const MfccTables &mfcc, const DynamicsNumbers &numbers, const asr_step_job *jobs,
+               const std::vector<SignalProgress *> &progress, const PlainRows &plain) {
   Plan plan;
   std::vector<const float *> samples;
   std::vector<const std::vector<float> *> transforms;
@@ -60,10 +58,9 @@ Signals::Plan Signals::plan(const asr_step_job *jobs, const std::vector<SignalPr
     plan.frames.push_back({0, job.first_frame, plan.n_lanes, static_cast<uint32_t>(plan.outputs.size()), 1});
     plan.outputs.push_back({plan.n_values, progress[i]->warp()});
     plan.n_lanes += job.n_frames;
-    plan.n_values += size_t{job.n_frames} * numbers_.row_values;
+    plan.n_values += size_t{job.n_frames} * numbers.row_values;
     samples.push_back(jobs[i].samples);
   }
-  const MfccTables &mfcc = mfcc_.tables();
   plan.add(plan.jobs);
   plan.frames_at = plan.add(plan.frames);
   plan.outputs_at = plan.add(plan.outputs);
@@ -78,35 +75,55 @@ Signals::Plan Signals::plan(const asr_step_job *jobs, const std::vector<SignalPr
   return plan;
 }
 
+}  // namespace
+
+struct Signals::Kernels {
+  SignalTables tables;
+  Array<float> given, cepstra;  // a step's uploaded tables and samples, and its cepstra
+};
+
+bool Signals::serves(const Device &, const asr_features_view &view) { return dynamics_of(view) != nullptr; }
+
+std::shared_ptr<Signals::Kernels> Signals::new_kernels() const {
+  const SignalTables tables = {numbers_,          noise_dct_.data(), prior_mean_.data(), slope_.data(),
+                               tap_begin_.data(), taps_.data(),      transform_.data()};
+  return std::make_shared<Kernels>(Kernels{tables, {}, {}});
+}
+
+bool Signals::prepare() {
+  return std::max(signal_frames_shared_bytes(numbers_), signal_rows_shared_bytes(numbers_)) <= kMaxSignalSharedBytes;
+}
+
 void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const PlainRows &plain,
-                        DeviceArray<float> &rows) {
-  const Plan plan = this->plan(jobs, progress, plain);
+                        Array<float> &rows) {
+  const Plan plan = make_plan(mfcc_.tables(), numbers_, jobs, progress, plain);
   if (plan.jobs.empty()) return;
   const cudaStream_t stream = device_.compute().get();
+  Array<float> &given = kernels_->given, &cepstra = kernels_->cepstra;
   reserve_states();
   if (plan.has_transforms) reserve_transforms();
-  reserve_amply(plan.n_floats + 1, &given_);
-  reserve_amply(plan.n_values, &cepstra_);
-  staging_.upload(plan.pieces, given_, device_.compute());
+  reserve_amply(plan.n_floats + 1, &given);
+  reserve_amply(plan.n_values, &cepstra);
+  staging_.upload(plan.pieces, given, device_.compute());
   if (plan.n_lanes > 0) {
-    mfcc_.launch({plan.n_lanes, static_cast<uint32_t>(plan.frames.size()), given_.data(),
-                  reinterpret_cast<const MfccFrames *>(given_.data() + plan.frames_at),
-                  reinterpret_cast<const MfccOutput *>(given_.data() + plan.outputs_at), cepstra_.data()});
+    mfcc_.launch({plan.n_lanes, static_cast<uint32_t>(plan.frames.size()), given.data(),
+                  reinterpret_cast<const MfccFrames *>(given.data() + plan.frames_at),
+                  reinterpret_cast<const MfccOutput *>(given.data() + plan.outputs_at), cepstra.data()});
   }
-  const SignalBatch batch = {reinterpret_cast<const SignalJob *>(given_.data()),
+  const SignalBatch batch = {reinterpret_cast<const SignalJob *>(given.data()),
                              static_cast<uint32_t>(plan.jobs.size()),
                              plan.max_rows,
-                             cepstra_.data(),
+                             cepstra.data(),
                              states_.data(),
                              rows.data(),
                              plain_.data(),
-                             given_.data(),
+                             given.data(),
                              transforms_.data(),
                              wholes_.data()};
-  device_.clock().time(stream, [&] {
-    launch_signal_frames(tables_, batch, stream);
-    if (plan.max_rows > 0) launch_signal_rows(tables_, batch, stream);
-  });
+  device_.clock().start(stream);
+  launch_signal_frames(kernels_->tables, batch, stream);
+  if (plan.max_rows > 0) launch_signal_rows(kernels_->tables, batch, stream);
+  device_.clock().stop(stream);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -5,7 +5,7 @@
 
 #include "plugins/gpu/signals/signal-inl.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kFrameThreads = 128, kRowThreads = 64;
@@ -50,4 +50,4 @@ void launch_signal_rows(const SignalTables &t, const SignalBatch &batch, cudaStr
   signal_rows_kernel<<<grid, kRowThreads, signal_rows_shared_bytes(t.n), stream>>>(t, batch);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

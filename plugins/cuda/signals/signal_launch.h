@@ -8,7 +8,7 @@
 
 #include "plugins/gpu/signals/signal_types.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 struct SignalTables {
   DynamicsNumbers n;
@@ -35,4 +35,4 @@ size_t signal_rows_shared_bytes(const DynamicsNumbers &n);
 void launch_signal_frames(const SignalTables &tables, const SignalBatch &batch, cudaStream_t stream);
 void launch_signal_rows(const SignalTables &tables, const SignalBatch &batch, cudaStream_t stream);
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/cuda/statistics/statistics.h"
+// Launches CUDA's kernels for Statistics.
+#include "plugins/gpu/statistics/statistics.h"
 
 #include "plugins/cuda/statistics/statistics_launch.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
+
+bool Statistics::serves(const Device &) { return true; }
 
 void Statistics::launch(Sums &sums, const Rows &rows, uint32_t n_share_tiles, uint32_t n_element_tiles) {
   SumsArrays arrays{};
@@ -15,8 +18,12 @@ void Statistics::launch(Sums &sums, const Rows &rows, uint32_t n_share_tiles, ui
   arrays.n_dims = rows.n_dims;
   arrays.n_share_tiles = n_share_tiles, arrays.n_element_tiles = n_element_tiles;
   const cudaStream_t stream = device_.compute().get();
-  device_.clock().time(stream, [&] { launch_posteriors(arrays, sums.plan.full_covariances, stream); });
-  device_.clock().time(stream, [&] { launch_sums(arrays, sums.plan.full_moments, stream); });
+  device_.clock().start(stream);
+  launch_posteriors(arrays, sums.plan.full_covariances, stream);
+  device_.clock().stop(stream);
+  device_.clock().start(stream);
+  launch_sums(arrays, sums.plan.full_moments, stream);
+  device_.clock().stop(stream);
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

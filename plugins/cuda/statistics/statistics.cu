@@ -5,7 +5,7 @@
 
 #include "plugins/gpu/statistics/statistics-inl.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
 
 SumsTables tables_of(const SumsArrays &a, const SumsTile *tiles) {
@@ -35,4 +35,4 @@ void launch_sums(const SumsArrays &arrays, bool full_moments, cudaStream_t strea
   kernel<<<arrays.n_element_tiles, kStatisticsThreads, 0, stream>>>(tables_of(arrays, arrays.element_tiles));
 }
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

@@ -7,7 +7,7 @@
 
 #include "plugins/gpu/statistics/statistics_types.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 
 struct SumsArrays {
   const SumsMixture *mixtures;
@@ -23,4 +23,4 @@ struct SumsArrays {
 void launch_posteriors(const SumsArrays &arrays, bool full_covariances, cudaStream_t stream);
 void launch_sums(const SumsArrays &arrays, bool full_moments, cudaStream_t stream);
 
-}  // namespace asr::cuda
+}  // namespace asr::gpu

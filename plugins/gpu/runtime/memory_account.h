@@ -45,6 +45,8 @@ class MemoryAccount {
       }
     }
   }
+  // Frees some memory for an allocation that the caller repeats; returns false if there is none to free.
+  bool make_room() { return may_make_room() && make_room_(); }
   void give_back(uint64_t n_bytes) noexcept { n_bytes_ -= n_bytes; }
 
   void note_pinned(uint64_t n_bytes) noexcept { n_pinned_bytes_ += n_bytes; }

@@ -4,14 +4,13 @@
 
 #include <cstddef>
 
-namespace asr {
+#include "runtime/runtime.h"
 
-template <typename Runtime>
+namespace asr::gpu {
+
 class PinnedArena {
  public:
-  // `context`: arguments of the Runtime's arrays.
-  template <typename... Context>
-  explicit PinnedArena(const Context &...context) : memory_(context...) {}
+  explicit PinnedArena(const Context &context) : memory_(context) {}
 
   // Takes back all parts and makes the buffer large enough for n_bytes.
   void begin(size_t n_bytes) {
@@ -30,8 +29,8 @@ class PinnedArena {
   }
 
  private:
-  typename Runtime::template PinnedArray<std::byte> memory_;
+  Pinned<std::byte> memory_;
   size_t n_given_ = 0;
 };
 
-}  // namespace asr
+}  // namespace asr::gpu

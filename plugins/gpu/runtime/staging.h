@@ -8,30 +8,19 @@
 #include <vector>
 
 #include "core/base/thread_pool.h"
+#include "plugins/gpu/runtime/piece.h"
+#include "runtime/runtime.h"
 
-namespace asr {
+namespace asr::gpu {
 
-template <typename T>
-struct Piece {
-  T *data;
-  size_t n;
-};
-
-// Runtime names a back end's classes.
-template <typename Runtime, typename T = float>
+template <typename T = float>
 class Staging {
  public:
-  using Queue = typename Runtime::Queue;
-  using Array = typename Runtime::template DeviceArray<T>;
-
-  // `context`: arguments of the Runtime's arrays.
-  template <typename... Context>
-  explicit Staging(ThreadPool &pool, const Context &...context)
-      : pool_(pool), buffers_{Buffer(context...), Buffer(context...)} {}
+  Staging(ThreadPool &pool, const Context &context) : pool_(pool), buffers_{Buffer(context), Buffer(context)} {}
 
   // Copies one piece after the other to `device`, from its element `at` on. On return the copies are in the queue, and the
   // pieces may change.
-  void upload(const std::vector<Piece<const T>> &pieces, Array &device, Queue &queue, size_t at = 0) {
+  void upload(const std::vector<Piece<const T>> &pieces, Array<T> &device, Queue &queue, size_t at = 0) {
     const std::vector<size_t> starts = starts_of(pieces);
     for (size_t first = 0; first < starts.back(); first += kBufferValues) {
       const size_t n_values = std::min(kBufferValues, starts.back() - first);
@@ -45,7 +34,7 @@ class Staging {
   }
 
   // Copies from the first element of `device` on to one piece after the other; complete on return.
-  void download(const Array &device, const std::vector<Piece<T>> &pieces, Queue &queue) {
+  void download(const Array<T> &device, const std::vector<Piece<T>> &pieces, Queue &queue) {
     const std::vector<size_t> starts = starts_of(pieces);
     Buffer *arriving = nullptr;
     size_t arriving_first = 0, arriving_values = 0;
@@ -71,10 +60,9 @@ class Staging {
   static constexpr size_t kBufferValues = size_t{1} << 20, kTaskValues = size_t{1} << 16;
 
   struct Buffer {
-    template <typename... Context>
-    explicit Buffer(const Context &...context) : memory(context...) {}
-    typename Runtime::template PinnedArray<T> memory;
-    typename Runtime::Event copied;
+    explicit Buffer(const Context &context) : memory(context) {}
+    Pinned<T> memory;
+    Event copied;
   };
   // Returns a buffer whose last copy is done.
   Buffer &next() {
@@ -113,4 +101,4 @@ class Staging {
   size_t turn_ = 0;
 };
 
-}  // namespace asr
+}  // namespace asr::gpu

@@ -14,42 +14,19 @@
 #include "core/base/error.h"
 #include "plugins/common/search_options.h"
 #include "plugins/gpu/search/channel_outcome.h"
+#include "plugins/gpu/search/channel_size.h"
+#include "plugins/gpu/search/search_graph.h"
 #include "plugins/gpu/search/search_lattice.h"
 #include "plugins/gpu/search/search_path.h"
+#include "search/search_job.h"
 
-namespace asr {
+namespace asr::gpu {
 
-// Capacities of a channel's buffers; those for links and frames are 0 in channels without lattices.
-struct ChannelSize {
-  uint32_t max_tokens, max_records, max_settled, max_links, max_frames;
-};
-
-// Halves the capacities of a channel that is to begin with less memory. Returns false if they are small already.
-inline bool halve(ChannelSize *size) {
-  constexpr uint32_t kLeast = 1u << 10;
-  bool is_smaller = false;
-  for (uint32_t *capacity : {&size->max_tokens, &size->max_records, &size->max_links}) {
-    if (*capacity <= kLeast) continue;
-    *capacity = std::max(*capacity / 2, kLeast);
-    is_smaller = true;
-  }
-  return is_smaller;
-}
-
-template <typename Job>
-void set_size(const ChannelSize &size, Job *job) {
-  job->max_tokens = size.max_tokens, job->max_records = size.max_records, job->max_settled = size.max_settled;
-  job->lattice.max_links = size.max_links, job->lattice.max_frames = size.max_frames;
-}
-
-// Job is the back end's SearchJob. The functions lattice_buffers(job) and tokens_address(job, which) return a job's
-// addresses. clear_results(&job) resets its requests and results for paths and lattices.
-template <typename Job, typename Graph>
 class SearchChannel : public ChannelOutcome {
  public:
-  using Rows = decltype(Job::rows);  // address of a row of log-likelihoods
+  using Rows = decltype(SearchJob::rows);  // address of a row of log-likelihoods
 
-  const Graph &graph() const { return graph_; }
+  const SearchGraph &graph() const { return graph_; }
   uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
   bool has_begun() const { return job_.begin == 0; }
 
@@ -60,8 +37,8 @@ class SearchChannel : public ChannelOutcome {
 
   // Return jobs. The first consumes rows, and begins the channel if it has not begun. The second writes the lattice.
   // The third is the rest of a job that was done in part.
-  Job job(Rows rows, size_t stride, uint32_t n_frames) const {
-    Job job = job_;
+  SearchJob job(Rows rows, size_t stride, uint32_t n_frames) const {
+    SearchJob job = job_;
     job.rows = rows;
     job.row_stride = static_cast<uint32_t>(stride);
     job.n_frames = died() ? 0 : n_frames;
@@ -72,23 +49,24 @@ class SearchChannel : public ChannelOutcome {
     clear_results(&job);
     return job;
   }
-  Job begin_job() const { return job({}, 0, 0); }
-  Job lattice_job(bool use_final) const {
+  SearchJob begin_job() const { return job({}, 0, 0); }
+  SearchJob lattice_job(bool use_final) const {
     check_lattices();
-    Job writing = job({}, 0, 0);
+    SearchJob writing = job({}, 0, 0);
     writing.output = 1;
     writing.use_final = use_final ? 1 : 0;
     return writing;
   }
-  Job rest_of(const Job &done) const {
-    Job rest = job(done.rows + size_t{done.n_consumed} * done.row_stride, done.row_stride, done.n_frames - done.n_consumed);
+  SearchJob rest_of(const SearchJob &done) const {
+    SearchJob rest =
+        job(done.rows + size_t{done.n_consumed} * done.row_stride, done.row_stride, done.n_frames - done.n_consumed);
     rest.use_final = done.use_final;
     rest.output = done.output != 0 && done.has_written == 0 ? 1 : 0;
     return rest;
   }
 
   // Takes the results of a job. Returns true if the job is not done.
-  bool take(const Job &job) {
+  bool take(const SearchJob &job) {
     job_ = job;
     n_frames_ += job.n_consumed;
     if (job.status == kSearchDied || job.status == kSearchNegativeCycle) die();
@@ -141,7 +119,7 @@ class SearchChannel : public ChannelOutcome {
   }
 
  protected:
-  SearchChannel(const Graph &graph, const asr_search_options &options)
+  SearchChannel(const SearchGraph &graph, const asr_search_options &options)
       : graph_(graph),
         path_(graph.view(), checked(options).acoustic_scale, options.word_insertion_cost),
         lattice_beam_(options.lattice_beam) {
@@ -193,8 +171,8 @@ class SearchChannel : public ChannelOutcome {
     return {n_frames_, died(), reached_final, final_cost, job_.n_active, job_.n_arcs_expanded, end.n_common};
   }
 
-  const Graph &graph_;
-  Job job_{};
+  const SearchGraph &graph_;
+  SearchJob job_{};
   SearchPath path_;
 
  private:
@@ -213,4 +191,4 @@ class SearchChannel : public ChannelOutcome {
   std::atomic<uint32_t> n_frames_{0};  // also read while a lattice is made on another thread
 };
 
-}  // namespace asr
+}  // namespace asr::gpu

@@ -11,16 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/gpu/runtime/staging.h"
+#include "plugins/gpu/runtime/piece.h"
 
 namespace asr {
 
+// Device is the back end's class, or that of a test, which delays copies.
 template <typename Device>
 class ReturnedRows {
  public:
-  using Runtime = typename Device::Runtime;
-  using Array = typename Runtime::template DeviceArray<float>;
-
   explicit ReturnedRows(Device &device) : device_(device) {}
   ReturnedRows(const ReturnedRows &) = delete;
   ReturnedRows &operator=(const ReturnedRows &) = delete;
@@ -34,7 +32,8 @@ class ReturnedRows {
   void note_advance() { ++n_advances_; }
 
   // Puts the copy of the first n_floats of an array into the compute queue. `pieces`: their destinations, in order.
-  void start(const Array &rows, const std::vector<Piece<float>> &pieces, size_t n_floats) {
+  template <typename Rows>
+  void start(const Rows &rows, const std::vector<Piece<float>> &pieces, size_t n_floats) {
     if (n_floats == 0) return;
     if (idle_.empty()) idle_.push_back(std::make_unique<Copy>(device_));
     pending_.reserve(pending_.size() + 1);
@@ -66,8 +65,8 @@ class ReturnedRows {
  private:
   struct Copy {
     explicit Copy(Device &device) : memory(device.new_pinned()) {}
-    std::unique_ptr<typename Runtime::template PinnedArray<float>> memory;
-    typename Runtime::Event copied;
+    decltype(std::declval<Device &>().new_pinned()) memory;
+    typename Device::Event copied;
     std::vector<Piece<float>> pieces;
     uint64_t n_advances = 0;  // issued before the step
   };

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend_signals.h"
-#include "plugins/gpu/runtime/staging.h"
+#include "plugins/gpu/runtime/piece.h"
 #include "plugins/gpu/signals/signal_types.h"
 
 namespace asr {

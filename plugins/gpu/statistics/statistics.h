@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceStatistics carries out the extension "statistics" on a device with memory of its own. Rows and sums stay on the
-// device; tables of shares go up through pinned memory, in launches of bounded size and work. A back end's Statistics
-// is derived from it and launches the kernels of plugins/gpu/statistics/statistics-inl.h.
+// Statistics carries out the extension "statistics" on a device. Rows and sums stay on the
+// device; tables of shares go up through pinned memory, in launches of bounded size and work. Each runtime
+// defines launch() and serves() (statistics.cc in plugins/cuda/statistics and plugins/ocl/statistics).
 #pragma once
 
 #include <cstdint>
@@ -11,60 +11,39 @@
 #include "plugins/gpu/runtime/pinned_table.h"
 #include "plugins/gpu/runtime/staging.h"
 #include "plugins/gpu/statistics/statistics_plan.h"
+#include "runtime/device.h"
 
-namespace asr {
+namespace asr::gpu {
 
-template <typename Device>
-class DeviceStatistics {
+class Statistics {
  public:
-  using Runtime = typename Device::Runtime;
-  template <typename T>
-  using Array = typename Runtime::template DeviceArray<T>;
+  static bool serves(const Device &device);  // defined by each runtime
 
   // Rows has rows of features on the device.
   struct Rows {
-    template <typename... Context>
-    Rows(uint32_t n_rows, uint32_t n_dims, const Context &...context) : n_rows(n_rows), n_dims(n_dims), values(context...) {}
+    Rows(uint32_t n_rows, uint32_t n_dims, const Context &context) : n_rows(n_rows), n_dims(n_dims), values(context) {}
     const uint32_t n_rows, n_dims;
     Array<float> values;
   };
 
   // Sums has sums under way, and the parameters of their mixtures.
   struct Sums {
-    template <typename... Context>
-    explicit Sums(const asr_sums_view &view, const Context &...context)
-        : plan(view), mixtures(context...), dims(context...), parameters(context...), values(context...) {}
+    Sums(const asr_sums_view &view, const Context &context)
+        : plan(view), mixtures(context), dims(context), parameters(context), values(context) {}
     SumsPlan plan;
     Array<SumsMixture> mixtures;
     Array<uint32_t> dims;
     Array<double> parameters, values;
   };
 
-  virtual ~DeviceStatistics() { finish(); }
+  explicit Statistics(Device &device);
+  ~Statistics() { finish(); }
+  Statistics(const Statistics &) = delete;
+  Statistics &operator=(const Statistics &) = delete;
 
-  std::unique_ptr<Rows> load(const float *rows, uint32_t n_rows, uint32_t n_dims) {
-    std::unique_ptr<Rows> loaded = new_rows(n_rows, n_dims);
-    const size_t n_floats = size_t{n_rows} * n_dims;
-    loaded->values.reserve(n_floats);
-    staging_.upload({{rows, n_floats}}, loaded->values, device_.compute());
-    device_.compute().finish();
-    return loaded;
-  }
+  std::unique_ptr<Rows> load(const float *rows, uint32_t n_rows, uint32_t n_dims);
 
-  std::unique_ptr<Sums> begin(const asr_sums_view &view) {
-    std::unique_ptr<Sums> sums = new_sums(view);
-    const SumsPlan &plan = sums->plan;
-    load(plan.mixtures, &sums->mixtures);
-    load(plan.dims, &sums->dims);
-    const std::unique_ptr<double[]> parameters = plan.pack(view, device_.pool());
-    sums->parameters.reserve(plan.n_parameters);
-    value_staging_.upload({{parameters.get(), plan.n_parameters}}, sums->parameters, device_.compute());
-    sums->values.reserve(plan.n_values);
-    device_.compute().clear(&sums->values, plan.n_values);
-    device_.compute().finish();
-    ++n_sums_;
-    return sums;
-  }
+  std::unique_ptr<Sums> begin(const asr_sums_view &view);
 
   // Ends sums of begin(), and after the last ones frees the device's memory for launches.
   void end(std::unique_ptr<Sums> sums) noexcept {
@@ -72,21 +51,7 @@ class DeviceStatistics {
     sums.reset();
   }
 
-  void add(Sums *sums, const Rows &rows, const asr_row_share *shares, const uint64_t *share_begin) {
-    check_shares(sums->plan, shares, share_begin, rows.n_rows, rows.n_dims);
-    const auto converted = [](const asr_row_share &s) { return SumsShare{s.row, s.weight_row, s.share}; };
-    for (const SumsBatch &batch : cut_shares(sums->plan, share_begin, kMaxOfLaunch)) {
-      copied_.wait();
-      jobs_.upload(batch.jobs, device_.compute());
-      share_tiles_.upload(batch.share_tiles, device_.compute());
-      element_tiles_.upload(batch.element_tiles, device_.compute());
-      shares_.upload(shares + batch.first_share, batch.n_shares, converted, device_.compute());
-      device_.compute().mark(&copied_);
-      posteriors_.reserve(batch.n_posteriors);
-      log_likelihoods_.reserve(batch.n_shares);
-      launch(*sums, rows, static_cast<uint32_t>(batch.share_tiles.size()), static_cast<uint32_t>(batch.element_tiles.size()));
-    }
-  }
+  void add(Sums *sums, const Rows &rows, const asr_row_share *shares, const uint64_t *share_begin);
 
   void read(const Sums &sums, double *values) {
     value_staging_.download(sums.values, {{values, sums.plan.n_values}}, device_.compute());
@@ -98,37 +63,14 @@ class DeviceStatistics {
     release();
   }
 
- protected:
-  // `context`: arguments of the Runtime's arrays.
-  template <typename... Context>
-  explicit DeviceStatistics(Device &device, const Context &...context)
-      : device_(device),
-        jobs_(context...),
-        share_tiles_(context...),
-        element_tiles_(context...),
-        shares_(context...),
-        posteriors_(context...),
-        log_likelihoods_(context...),
-        staging_(device.pool(), context...),
-        value_staging_(device.pool(), context...) {}
-
-  // Puts both kernels into the compute queue, for the tables below.
-  virtual void launch(Sums &sums, const Rows &rows, uint32_t n_share_tiles, uint32_t n_element_tiles) = 0;
-  virtual std::unique_ptr<Rows> new_rows(uint32_t n_rows, uint32_t n_dims) const = 0;
-  virtual std::unique_ptr<Sums> new_sums(const asr_sums_view &view) const = 0;
-
-  Device &device_;
-  // A launch's tables, whose pinned memory the device reads until `copied_`, and its results.
-  PinnedTable<Runtime, SumsJob> jobs_;
-  PinnedTable<Runtime, SumsTile> share_tiles_, element_tiles_;
-  PinnedTable<Runtime, SumsShare> shares_;
-  Array<double> posteriors_, log_likelihoods_;
-
  private:
   // 2^25 posteriors are 256 MiB. 2^35 operations take 0.3 s of a small GPU for graphics, which does 1e11 a second in
   // double. Longer launches would keep other work waiting, and some drivers end them after seconds. An H100 takes 2 ms,
   // far more than a launch costs. Diagonal models of 39 features have 430 operations a posterior: memory is their limit.
   static constexpr SumsLimits kMaxOfLaunch = {uint64_t{1} << 25, uint64_t{1} << 35};
+
+  // Puts both kernels into the compute queue, for the tables below. Defined by each runtime.
+  void launch(Sums &sums, const Rows &rows, uint32_t n_share_tiles, uint32_t n_element_tiles);
 
   // Pinned memory may be freed afterwards.
   void finish() noexcept {
@@ -152,10 +94,16 @@ class DeviceStatistics {
     device_.compute().finish();
   }
 
-  Staging<Runtime> staging_;
-  Staging<Runtime, double> value_staging_;
-  typename Runtime::Event copied_;
+  Device &device_;
+  // A launch's tables, whose pinned memory the device reads until `copied_`, and its results.
+  PinnedTable<SumsJob> jobs_;
+  PinnedTable<SumsTile> share_tiles_, element_tiles_;
+  PinnedTable<SumsShare> shares_;
+  Array<double> posteriors_, log_likelihoods_;
+  Staging<> staging_;
+  Staging<double> value_staging_;
+  Event copied_;
   size_t n_sums_ = 0;  // begun and not ended
 };
 
-}  // namespace asr
+}  // namespace asr::gpu

@@ -7,7 +7,7 @@
 #include "plugins/gpu/features/mfcc_batches.h"
 #include "plugins/ocl/runtime/kernels.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr size_t kBatchFloats = size_t{1} << 26;  // samples and cepstra on the device at once, about
@@ -60,7 +60,7 @@ void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
   });
 }
 
-const DeviceArray<float> &Mfcc::start(const asr_extract_job *jobs, size_t n_jobs) {
+const Array<float> &Mfcc::start(const asr_extract_job *jobs, size_t n_jobs) {
   MfccBatch batch(options_, n_ceps_, plan_.room);
   for (size_t i = 0; i < n_jobs; ++i) batch.add(jobs + i, 1, 0, jobs[i].n_frames);
   if (!batch.groups().empty()) launch(batch);
@@ -68,16 +68,16 @@ const DeviceArray<float> &Mfcc::start(const asr_extract_job *jobs, size_t n_jobs
 }
 
 void Mfcc::launch(const MfccBatch &batch) {
-  const DeviceArray<MfccOutput> outputs(device_.context(), batch.outputs());
+  const Array<MfccOutput> outputs(device_.context(), batch.outputs());
   samples_.reserve(batch.n_samples() + 1);
   cepstra_.reserve(batch.n_rows() * n_ceps_);
   staging_.upload(batch.samples(), samples_, device_.compute());
   if (sums_ != nullptr) return sums_->launch(batch, outputs, samples_, cepstra_);
-  const DeviceArray<MfccGroup> groups(device_.context(), batch.groups());
-  const DeviceArray<MfccSegment> segments(device_.context(), batch.segments());
-  const DeviceArray<MfccRun> runs(device_.context(), batch.runs());
+  const Array<MfccGroup> groups(device_.context(), batch.groups());
+  const Array<MfccSegment> segments(device_.context(), batch.segments());
+  const Array<MfccRun> runs(device_.context(), batch.runs());
   if (plp_ != nullptr) plp_->levels.reserve(batch.n_values());
-  const DeviceArray<float> &values = plp_ != nullptr ? plp_->levels : cepstra_;
+  const Array<float> &values = plp_ != nullptr ? plp_->levels : cepstra_;
   const auto n_groups = static_cast<uint32_t>(batch.groups().size());
   if (plan_.in_registers) {
     plan_.kernel.set(options_array_, window_, twiddles_, real_twiddles_, banks_, dct_tiles_, n_groups, groups, segments, runs,
@@ -90,11 +90,11 @@ void Mfcc::launch(const MfccBatch &batch) {
   if (plp_ != nullptr) launch_plp(batch, outputs);
 }
 
-void Mfcc::launch_plp(const MfccBatch &batch, const DeviceArray<MfccOutput> &outputs) {
+void Mfcc::launch_plp(const MfccBatch &batch, const Array<MfccOutput> &outputs) {
   const auto n_rows = static_cast<uint32_t>(batch.n_rows()), n_outputs = static_cast<uint32_t>(batch.outputs().size());
   plp_->kernel.set(plp_->numbers, n_rows, n_outputs, outputs, plp_->loudness, plp_->autocorrelation, plp_->weights,
                    plp_->levels, cepstra_);
   device_.launch(plp_->kernel, {(n_rows + kPlpItems - 1) / kPlpItems}, {kPlpItems});
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

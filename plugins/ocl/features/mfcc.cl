@@ -9,7 +9,7 @@
 //   rows[e][frame]    complex numbers, transformed in place: radix-16 passes, then one of 2 to 16. The first takes the frame
 //                     from the samples: pre-emphasis and window cost no pass of their own
 //   power[k][frame], mel[m][frame], cepstra[frame][i]; the last two once for each job that wants the frame: many VTLN factors
-//                     share what comes before (paper 004)
+//                     share what comes before (Kou et al. 2013)
 // Floor: samples read and cepstra written once; 1,000 instructions an item for 1/16 frame.
 //   -D N_POINTS=... (complex numbers of a transform) FRAMES=... DITHER=0 or 1, LOCAL_FLOATS=...; groups of N_POINTS * FRAMES /
 //   16

@@ -13,7 +13,7 @@
 #include "plugins/ocl/features/mfcc_tables.h"
 #include "plugins/ocl/runtime/device.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 class Mfcc {
  public:
@@ -23,36 +23,36 @@ class Mfcc {
   void extract(const asr_extract_job *jobs, size_t n_jobs);
   // Enqueues the same work in one batch on the compute queue. The cepstra stay on the device, one job's after the other's,
   // until the next call.
-  const DeviceArray<float> &start(const asr_extract_job *jobs, size_t n_jobs);
+  const Array<float> &start(const asr_extract_job *jobs, size_t n_jobs);
 
  private:
   // Plp has the second kernel of PLP and its tables.
   struct Plp {
     Plp(Device &device, const PlpTables &tables);
     Kernel kernel;
-    DeviceArray<PlpNumbers> numbers;
-    DeviceArray<float> loudness, autocorrelation, weights, levels;
+    Array<PlpNumbers> numbers;
+    Array<float> loudness, autocorrelation, weights, levels;
   };
 
   Mfcc(Device &device, const PlpTables &plp);
   Mfcc(Device &device, const PlpTables &plp, const MfccTables &tables);
   void launch(const MfccBatch &batch);
-  void launch_plp(const MfccBatch &batch, const DeviceArray<MfccOutput> &outputs);
+  void launch_plp(const MfccBatch &batch, const Array<MfccOutput> &outputs);
 
   Device &device_;
   const MfccOptions options_;
   const uint32_t n_ceps_;
   const MfccPlan plan_;
-  DeviceArray<MfccOptions> options_array_;
-  DeviceArray<MfccPair> pairs_;
-  DeviceArray<Float2> window_, twiddles_, real_twiddles_;
-  DeviceArray<MfccBand> bands_;
-  DeviceArray<Float4> weights_, dct_;
-  DeviceArray<MfccFour> banks_, dct_tiles_;
-  DeviceArray<float> samples_, cepstra_;
+  Array<MfccOptions> options_array_;
+  Array<MfccPair> pairs_;
+  Array<Float2> window_, twiddles_, real_twiddles_;
+  Array<MfccBand> bands_;
+  Array<Float4> weights_, dct_;
+  Array<MfccFour> banks_, dct_tiles_;
+  Array<float> samples_, cepstra_;
   std::unique_ptr<Plp> plp_;              // NULL for MFCC
   std::unique_ptr<MfccSumsKernel> sums_;  // in the place of plan_.kernel; NULL: none
-  Staging<Runtime> staging_;
+  Staging<> staging_;
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -8,7 +8,7 @@
 // ... The real spectrum needs frequencies k and 256 - k together, which are in items j and 16 - j. The spectrum goes to local
 // memory as a matrix, which is multiplied with the filter bank tile by tile (plugins/gpu/features/mfcc_tiles.h). A warp has a
 // quarter of the tiles and loads their weights from device memory to registers. VTLN factors share all steps before the filter
-// bank (paper 004).
+// bank (Kou et al. 2013).
 //   power[16][33 frames][8]    pairs of bins, high and low; no access meets a bank conflict
 //   exchange[16][17] a frame   real and imaginary parts in turn, so that all fits 48 KiB
 //   mel                        later, over exchange

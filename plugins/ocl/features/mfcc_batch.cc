@@ -5,7 +5,7 @@
 
 #include "plugins/gpu/features/sample_lines.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 // Counts the sample before the first, the samples with their padding, and a zero behind them.
 size_t MfccBatch::local_floats(const MfccOptions &options, uint32_t n_frames) {
@@ -71,4 +71,4 @@ void MfccBatch::add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, 
   n_samples_ += n_piece;
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

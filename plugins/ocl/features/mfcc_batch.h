@@ -10,7 +10,7 @@
 #include "plugins/gpu/runtime/staging.h"
 #include "plugins/ocl/features/mfcc_types.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 // MfccRoom is the capacity of a work-group.
 struct MfccRoom {
@@ -62,4 +62,4 @@ class MfccBatch {
   std::vector<Piece<float>> cepstra_;
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

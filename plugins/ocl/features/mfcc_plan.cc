@@ -8,7 +8,7 @@
 #include "plugins/gpu/features/mfcc_tiles.h"
 #include "plugins/ocl/runtime/kernels.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kPointsAnItem = 16, kMaxFrames = 64;
@@ -84,4 +84,4 @@ MfccPlan::MfccPlan(Device &device, const MfccOptions &options, uint32_t n_points
       max_groups(in_registers ? kGroupsAtOnce * device.facts().n_compute_units : std::numeric_limits<uint32_t>::max()),
       kernel(in_registers ? kernel_in_registers(device, options) : kernel_in_memory(device, options, n_points, room)) {}
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -6,7 +6,7 @@
 #include "plugins/ocl/features/mfcc_batch.h"
 #include "plugins/ocl/runtime/device.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 struct MfccPlan {
   MfccPlan(Device &device, const MfccOptions &options, uint32_t n_points, bool is_plp);
@@ -17,4 +17,4 @@ struct MfccPlan {
   Kernel kernel;
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

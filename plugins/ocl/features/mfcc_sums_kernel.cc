@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kCapability = 9;  // Hopper's, for which alone the kernels are compiled
@@ -50,14 +50,14 @@ MfccSumsKernel::MfccSumsKernel(Device &device, const asr_features_view &view, co
   o.first_bin = sums.first_bin;
 }
 
-void MfccSumsKernel::launch(const MfccBatch &batch, const DeviceArray<MfccOutput> &outputs, const DeviceArray<float> &samples,
-                            const DeviceArray<float> &cepstra) const {
+void MfccSumsKernel::launch(const MfccBatch &batch, const Array<MfccOutput> &outputs, const Array<float> &samples,
+                            const Array<float> &cepstra) const {
   MfccSumsOptions options = options_;
   options.n_lanes = batch.n_lanes(), options.n_frames_entries = static_cast<uint32_t>(batch.frames().size());
-  const DeviceArray<MfccFrames> frames(device_.context(), batch.frames());
+  const Array<MfccFrames> frames(device_.context(), batch.frames());
   kernel_.set(options, window_, twiddles_, real_twiddles_, positions_, edges_, gains_, dct_, frames, outputs, samples, cepstra);
   const uint32_t n_groups = (options.n_lanes + kSumsFrames - 1) / kSumsFrames;
   device_.launch(kernel_, {std::min(n_groups, kGroupsAtOnce * device_.facts().n_compute_units)}, {kGroupSize});
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -10,7 +10,7 @@
 #include "plugins/ocl/features/mfcc_tables.h"
 #include "plugins/ocl/runtime/device.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 class MfccSumsKernel {
  public:
@@ -19,8 +19,8 @@ class MfccSumsKernel {
   static std::unique_ptr<MfccSumsKernel> make(Device &device, const asr_features_view &view, const MfccTables &tables);
 
   // Puts the kernel into the compute queue.
-  void launch(const MfccBatch &batch, const DeviceArray<MfccOutput> &outputs, const DeviceArray<float> &samples,
-              const DeviceArray<float> &cepstra) const;
+  void launch(const MfccBatch &batch, const Array<MfccOutput> &outputs, const Array<float> &samples,
+              const Array<float> &cepstra) const;
 
  private:
   MfccSumsKernel(Device &device, const asr_features_view &view, const MfccTables &tables, const MfccSums &sums,
@@ -28,13 +28,13 @@ class MfccSumsKernel {
 
   Device &device_;
   MfccSumsOptions options_{};
-  DeviceArray<float> window_;
-  DeviceArray<Float2> twiddles_, real_twiddles_;
-  DeviceArray<double> positions_;
-  DeviceArray<MfccEdges> edges_;
-  DeviceArray<float> gains_;
-  DeviceArray<MfccFour> dct_;
+  Array<float> window_;
+  Array<Float2> twiddles_, real_twiddles_;
+  Array<double> positions_;
+  Array<MfccEdges> edges_;
+  Array<float> gains_;
+  Array<MfccFour> dct_;
   Kernel kernel_;
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kRadix = 16;
@@ -97,4 +97,4 @@ MfccTables::MfccTables(const asr_features_view &view) : options(options_of(view)
   dct_tiles = make_mfcc_dct(view);
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -9,7 +9,7 @@
 #include "plugins/gpu/features/mfcc_tiles.h"
 #include "plugins/ocl/features/mfcc_types.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 using Float2 = std::array<float, 2>;
 using Float4 = std::array<float, 4>;
@@ -28,4 +28,4 @@ struct MfccTables {
   std::vector<MfccFour> banks, dct_tiles;
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -4,7 +4,7 @@
 #define SENONE_OCL_MFCC_TYPES_H
 #include "plugins/common/types.h"
 #ifdef __cplusplus
-namespace asr::ocl {
+namespace asr::gpu {
 #endif
 
 // MfccPair describes samples n and n + 1 of a frame, for even n: their window, and the offsets of sample n and of the sample
@@ -64,6 +64,6 @@ typedef struct MfccOptions {
 } MfccOptions;
 
 #ifdef __cplusplus
-}  // namespace asr::ocl
+}  // namespace asr::gpu
 #endif
 #endif  // SENONE_OCL_MFCC_TYPES_H

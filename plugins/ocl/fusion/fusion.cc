@@ -7,12 +7,12 @@
 #include "core/base/error.h"
 #include "plugins/ocl/runtime/kernels.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr size_t kGroup = 128, kFlatGroup = 256;
 
-using Models = std::array<const DeviceArray<float> *, kFuseMostModels>;
+using Models = std::array<const Array<float> *, kFuseMostModels>;
 
 // Sets `first` and then the score buffers of all models.
 template <size_t... kNumbers, typename... First>
@@ -31,7 +31,7 @@ Fusion::Fusion(Device &device)
       few_(fuse_kernel(device, kFuseFewTerms)),
       many_(fuse_kernel(device, kFuseMostModels)),
       flat_(device.program(kernel_fuse, "-DFLAT=1").kernel("fuse_job")),
-      fuser_(device, device.context()) {}
+      fuser_(device) {}
 
 void Fusion::fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes) {
   const uint32_t n_states = to->n_states();
@@ -74,4 +74,4 @@ void Fusion::fuse_jobs(const FuseCall<Acoustic> &call, Acoustic &to, uint32_t bu
   }
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

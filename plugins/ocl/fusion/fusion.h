@@ -3,9 +3,9 @@
 #pragma once
 
 #include "plugins/gpu/fusion/fuser.h"
-#include "plugins/ocl/scores/acoustic.h"
+#include "plugins/gpu/scores/acoustic.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 class Fusion {
  public:
@@ -17,7 +17,7 @@ class Fusion {
   Device &device_;
   const Kernel few_, many_;  // by the terms of a job
   const Kernel flat_;        // of a job of few terms
-  Fuser<Device> fuser_;
+  Fuser fuser_;
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/kept_signals.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr int32_t kOwnScore = 150, kForeignScore = 1;  // CUDA has 200 on the same GPU; the CPU back end has 10
@@ -211,4 +211,4 @@ const Kernel *Device::optional_kernel(const KernelSource &source, const std::str
   }
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

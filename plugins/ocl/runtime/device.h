@@ -16,7 +16,7 @@
 #include "plugins/ocl/runtime/runtime.h"
 #include "plugins/ocl/variant.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 // DeviceList has the devices that a back end can use, those of its vendor first. Other devices, such as a CPU under PoCL, score
 // less than the CPU back end: they are used when named, never by choice. PoCL's are the last, so that the others' numbers do
@@ -31,7 +31,7 @@ asr_backend_device_info info_of(const Variant &variant, const DeviceFacts &facts
 
 class Device {
  public:
-  using Runtime = ocl::Runtime;
+  using Event = gpu::Event;
 
   // options: complete. host: gets log messages; nullptr: nobody does.
   Device(const Variant &variant, uint32_t index, const asr_backend_options &options, const asr_host_api *host = nullptr);
@@ -50,7 +50,7 @@ class Device {
   Queue &compute() { return compute_; }
   Queue &copies() { return copies_; }  // results to the host, beside the next kernels
   ThreadPool &pool() { return pool_; }
-  std::unique_ptr<PinnedArray<float>> new_pinned() const { return std::make_unique<PinnedArray<float>>(context_); }
+  std::unique_ptr<Pinned<float>> new_pinned() const { return std::make_unique<Pinned<float>>(context_); }
   uint32_t window_frames() const { return window_frames_; }
   uint32_t max_lanes() const { return max_lanes_; }
   uint32_t max_rows() const { return max_rows_; }
@@ -79,4 +79,4 @@ class Device {
   std::set<std::string> refused_;                   // names of sources
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

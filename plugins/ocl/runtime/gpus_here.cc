@@ -5,7 +5,7 @@
 #include <fstream>
 #include <system_error>
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 // Devices and files of kernel drivers. Containers have some of them, often without /sys. NVIDIA's devices may appear only when
@@ -47,4 +47,4 @@ bool gpus_here(const std::string &root) {
   return false;
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

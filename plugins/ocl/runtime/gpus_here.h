@@ -5,10 +5,10 @@
 
 #include <string>
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 // Returns true if this machine shows any sign of a GPU of NVIDIA or AMD. It only reads names of files and PCI numbers. root: of
 // the file system, for tests.
 bool gpus_here(const std::string &root = "");
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

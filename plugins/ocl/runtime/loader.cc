@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr char kLibrary[] = "libOpenCL.so.1";
@@ -33,4 +33,4 @@ Api &api() {
   return loaded;
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

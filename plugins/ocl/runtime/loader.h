@@ -6,7 +6,7 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 // clang-format off
 #define ASR_OCL_FUNCTIONS(X)                                                                                            \
@@ -29,4 +29,4 @@ struct Api {
 // Throws ASR_NO_DEVICE if there is no ICD loader or it lacks a function.
 Api &api();
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "plugins/ocl/runtime/program_cache.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr size_t kLogLines = 3;
@@ -81,4 +81,4 @@ std::string Program::binary() const {
   return binary;
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -7,7 +7,7 @@
 
 #include "plugins/ocl/runtime/runtime.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 // KernelSource is a .cl file with its includes, or what nvcc made of a .cu file, embedded at build
 // (cmake/SenoneKernels.cmake).
@@ -34,4 +34,4 @@ class Program {
   Handle<cl_program, &Api::ReleaseProgram> program_;
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

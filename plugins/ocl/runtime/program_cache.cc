@@ -10,7 +10,7 @@
 #include "core/base/file.h"
 #include "core/base/user_directory.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr char kName[] = "senone";
@@ -79,4 +79,4 @@ void ProgramCache::store(const std::string &key, const std::string &binary) cons
   }
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

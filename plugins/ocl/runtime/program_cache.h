@@ -10,7 +10,7 @@
 
 #include <string>
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 class ProgramCache {
  public:
@@ -26,4 +26,4 @@ class ProgramCache {
   std::string base_;
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/kept_signals.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 struct ErrorName {
@@ -208,4 +208,4 @@ void Kernel::set_bytes(cl_uint index, size_t n_bytes, const void *value) const {
   check(api().SetKernelArg(get(), index, n_bytes, value), "setting an argument of a kernel");
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

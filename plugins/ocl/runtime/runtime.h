@@ -13,7 +13,7 @@
 #include "plugins/gpu/runtime/memory_account.h"
 #include "plugins/ocl/runtime/loader.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 // Returns the name of a status, such as "CL_OUT_OF_RESOURCES".
 const char *error_name(cl_int status);
@@ -56,7 +56,7 @@ class Event {
 class Kernel;
 class Context;
 template <typename T>
-class DeviceArray;
+class Array;
 
 // Sizes of a launch in up to two dimensions.
 struct Range {
@@ -73,23 +73,23 @@ class Queue {
   void read(cl_mem from, size_t offset, void *to, size_t n_bytes);
   // Copy n elements, from element `first` of the array on.
   template <typename T>
-  void write(const DeviceArray<T> &to, size_t first, const T *from, size_t n) {
+  void write(const Array<T> &to, size_t first, const T *from, size_t n) {
     write(to.get(), first * sizeof(T), from, n * sizeof(T));
   }
   template <typename T>
-  void read(const DeviceArray<T> &from, size_t first, T *to, size_t n) {
+  void read(const Array<T> &from, size_t first, T *to, size_t n) {
     read(from.get(), first * sizeof(T), to, n * sizeof(T));
   }
   void copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_offset, size_t n_bytes);
   // The first n elements.
   template <typename T>
-  void copy(const DeviceArray<T> &from, DeviceArray<T> *to, size_t n) {
+  void copy(const Array<T> &from, Array<T> *to, size_t n) {
     copy(from.get(), 0, to->get(), 0, n * sizeof(T));
   }
   void fill(cl_mem to, size_t offset, uint32_t word, size_t n_bytes);
   // Sets the first n elements to zero.
   template <typename T>
-  void clear(DeviceArray<T> *array, size_t n) {
+  void clear(Array<T> *array, size_t n) {
     fill(array->get(), 0, 0, n * sizeof(T));
   }
   // groups of `group` work items
@@ -163,12 +163,12 @@ class DeviceMemory {
   size_t n_bytes_ = 0;
 };
 
-// DeviceArray has n uninitialised elements on the device.
+// Array has n uninitialised elements on the device.
 template <typename T>
-class DeviceArray {
+class Array {
  public:
-  explicit DeviceArray(const Context &context, size_t n = 0) : context_(&context) { reserve(n); }
-  DeviceArray(const Context &context, const std::vector<T> &host) : DeviceArray(context, host.size()) {
+  explicit Array(const Context &context, size_t n = 0) : context_(&context) { reserve(n); }
+  Array(const Context &context, const std::vector<T> &host) : Array(context, host.size()) {
     if (host.empty()) return;
     context.at_once().write(get(), 0, host.data(), host.size() * sizeof(T));
     context.at_once().finish();
@@ -195,13 +195,13 @@ class DeviceArray {
   size_t n_ = 0;
 };
 
-// PinnedArray has n elements of host memory that the device copies from and to without the host's help.
+// Pinned has n elements of host memory that the device copies from and to without the host's help.
 template <typename T>
-class PinnedArray {
+class Pinned {
  public:
-  explicit PinnedArray(const Context &context) : context_(&context) {}
-  PinnedArray(PinnedArray &&) = delete;
-  ~PinnedArray() { release(); }
+  explicit Pinned(const Context &context) : context_(&context) {}
+  Pinned(Pinned &&) = delete;
+  ~Pinned() { release(); }
 
   T *data() { return data_; }
   size_t size() const { return n_; }
@@ -219,7 +219,7 @@ void *map(const Context &context, cl_mem memory, size_t n_bytes);
 void unmap(const Context &context, cl_mem memory, void *data);
 
 template <typename T>
-void PinnedArray<T>::reserve(size_t n) {
+void Pinned<T>::reserve(size_t n) {
   if (n <= n_) return;
   release();
   memory_ = allocate(*context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, n * sizeof(T));
@@ -229,7 +229,7 @@ void PinnedArray<T>::reserve(size_t n) {
 }
 
 template <typename T>
-void PinnedArray<T>::release() {
+void Pinned<T>::release() {
   if (data_ != nullptr) {
     unmap(*context_, memory_.get(), data_);
     context_->account().forget_pinned(n_ * sizeof(T));
@@ -252,7 +252,7 @@ class Kernel {
   }
   // Set one argument; an array of uint32_t is a vector, and a structure is one of the kernel's.
   template <typename T>
-  void set_one(cl_uint index, const DeviceArray<T> &array) const {
+  void set_one(cl_uint index, const Array<T> &array) const {
     const cl_mem memory = array.get();
     set_bytes(index, sizeof memory, &memory);
   }
@@ -272,14 +272,4 @@ class Kernel {
   Handle<cl_kernel, &Api::ReleaseKernel> kernel_;
 };
 
-// Runtime gives plugins/common the names of these classes.
-struct Runtime {
-  using Queue = ocl::Queue;
-  using Event = ocl::Event;
-  template <typename T>
-  using DeviceArray = ocl::DeviceArray<T>;
-  template <typename T>
-  using PinnedArray = ocl::PinnedArray<T>;
-};
-
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -7,8 +7,9 @@
 #include "core/base/error.h"
 #include "plugins/common/packing.h"
 #include "plugins/ocl/runtime/kernels.h"
+#include "plugins/ocl/scores/gmm_tuning.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
@@ -58,6 +59,10 @@ Gmm::Shape::Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, u
       states(score_program(device, tuning, tile_rows, n_dims, full, halved).kernel("gmm_states")),
       gaussians(score_program(device, tuning, tile_rows, n_dims, full, halved).kernel("gmm_gaussians")),
       tile(tile_program(device, tuning, tile_rows).kernel("gmm_tile_rows")) {}
+
+Gmm::Gmm(Device &device, const asr_acoustic_view &view)
+    : Gmm(device, view, chosen_tuning(device, view.covariance == ASR_COVARIANCE_FULL), tensor_target(device, view.covariance)) {
+}
 
 Gmm::Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning, const std::optional<TensorTarget> &tensor)
     : device_(device),
@@ -225,4 +230,4 @@ void Gmm::score_shared(const Shape &shape, const Stream &stream, const Rows &row
                  {tuning_.shared_rows, tuning_.shared_entries});
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

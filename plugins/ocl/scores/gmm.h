@@ -13,10 +13,12 @@
 #include "plugins/ocl/scores/gmm_tensor.h"
 #include "plugins/ocl/scores/gmm_wgmma.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 class Gmm {
  public:
+  // Loads a model with the tuning that was chosen for the device, on tensor cores if it has them.
+  Gmm(Device &device, const asr_acoustic_view &view);
   // Loads a model. With `tensor`, states whose expanded form keeps the tolerance are scored on tensor cores.
   Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning, const std::optional<TensorTarget> &tensor);
   // Makes a part of a whole model, which scores the states of a set with the same bits. The view is that of the whole.
@@ -28,9 +30,9 @@ class Gmm {
   // Job scores features[n_rows][n_dims] into scores[n_rows][n_states], both on the device.
   struct Job {
     Gmm *gmm;
-    const DeviceArray<float> *features;
+    const Array<float> *features;
     uint32_t n_rows;
-    const DeviceArray<float> *scores;
+    const Array<float> *scores;
   };
   // Puts kernels for several models into the compute queue. Diagonal ones on tensor cores share launches.
   static void score(Device &device, const std::vector<Job> &jobs);
@@ -39,13 +41,13 @@ class Gmm {
   struct Stream {
     Stream(const Context &context, const GmmPack &pack, StreamPlan plan);
     StreamPlan plan;
-    DeviceArray<GmmDim> dims;
+    Array<GmmDim> dims;
     bool halved;
-    DeviceArray<uint32_t> fours, shared_fours;
-    DeviceArray<GmmBlock> blocks;
-    DeviceArray<uint32_t> states;
-    DeviceArray<SharedStates> shared;
-    DeviceArray<std::array<float, 4>> log_weights;
+    Array<uint32_t> fours, shared_fours;
+    Array<GmmBlock> blocks;
+    Array<uint32_t> states;
+    Array<SharedStates> shared;
+    Array<std::array<float, 4>> log_weights;
     uint32_t four_size, n_shared_fours;
     std::optional<GmmTensor> tensor;
     std::optional<GmmWgmma> wgmma;  // in the place of `tensor`
@@ -59,9 +61,9 @@ class Gmm {
   };
   // Rows is the rows that a call scores.
   struct Rows {
-    const DeviceArray<float> &features;
+    const Array<float> &features;
     uint32_t n;
-    const DeviceArray<float> &scores;
+    const Array<float> &scores;
     uint32_t add;  // 1: adds to the scores of earlier streams
   };
   StreamPlan plan_of(const asr_acoustic_view &view, uint32_t stream, const TensorPacker &packer) const;
@@ -81,7 +83,7 @@ class Gmm {
   std::vector<Shape> shapes_;  // empty if the FP32 kernels have nothing to score
   Kernel mix_shared_;
   std::vector<Stream> streams_;
-  DeviceArray<float> tiles_, gaussian_scores_;
+  Array<float> tiles_, gaussian_scores_;
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

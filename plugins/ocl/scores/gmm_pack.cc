@@ -7,7 +7,7 @@
 #include "plugins/common/log_zero.h"
 #include "plugins/common/packing.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr size_t kTaskGaussians = 256;
@@ -181,4 +181,4 @@ GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::v
   return Packer(view, stream, centre, layout, false).pack(states, whole, pool);
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -12,7 +12,7 @@
 #include "plugins/gpu/scores/gmm_states.h"
 #include "plugins/ocl/scores/gmm_types.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 // The shape of the packing: fours side by side, and parts of a state among these lanes. Kernels take `dims` dimensions
 // and `factor_rows` rows of a triangle at once.
@@ -39,4 +39,4 @@ struct GmmPack {
 GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, const GmmLayout &layout,
                     const StreamStates &states, const StreamStates &whole, ThreadPool &pool);
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

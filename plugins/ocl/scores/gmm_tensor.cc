@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "plugins/ocl/runtime/kernels.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
@@ -75,7 +75,7 @@ bool mfma_is_as_expected(Device &device, const TensorTarget &target) {
   const std::string options = options_of(target, group_size(target)) + " -DTILES=1 -DHALVED=0";
   const Kernel probe = device.program(kernel_gmm_expanded_mfma, options).kernel("mfma_probe");
   std::vector<float> product(size_t{kSize} * kSize, 0.0f);
-  const DeviceArray<float> on_device(device.context(), product);
+  const Array<float> on_device(device.context(), product);
   probe.set(on_device);
   device.launch(probe, {1}, {group_size(target)});
   device.compute().read(on_device, 0, product.data(), product.size());
@@ -155,7 +155,7 @@ TensorShape GmmTensor::shape_of(uint32_t n_rows) const {
   return {std::min(shape.warps, target_.group_warps), shape.tiles_of_16_rows};
 }
 
-void GmmTensor::expand(const DeviceArray<float> &features, uint32_t n_rows, uint32_t n_features) {
+void GmmTensor::expand(const Array<float> &features, uint32_t n_rows, uint32_t n_features) {
   const uint32_t n_row_tiles = ceil_div(n_rows, 16);
   row_fragments_.reserve(size_t{n_row_tiles} * n_steps_ * kRowStepWords);
   inverse_scale_.reserve(size_t{n_row_tiles} * 16);
@@ -165,7 +165,7 @@ void GmmTensor::expand(const DeviceArray<float> &features, uint32_t n_rows, uint
 
 void GmmTensor::score_expanded(const Job &job) {
   const TensorShape shape = shape_of(job.n_rows);
-  const DeviceArray<uint32_t> &stretches = stretches_[shape_index(shape)];
+  const Array<uint32_t> &stretches = stretches_[shape_index(shape)];
   const Kernel &kernel = kernel_of(shape.tiles_of_16_rows);
   expand(*job.features, job.n_rows, job.n_features);
   kernel.set(fragments_, tiles_, n_steps_, stretches, shape.warps, row_fragments_, inverse_scale_, job.n_rows, *job.scores,
@@ -243,4 +243,4 @@ void GmmTensor::score(Device &device, const std::vector<Job> &jobs) {
   }
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -11,7 +11,7 @@
 #include "plugins/gpu/scores/gmm_tensor_pack.h"
 #include "plugins/ocl/runtime/device.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 // TensorKind names the products: mma of 32 lanes in PTX, MFMA of 64 lanes, or either in plain OpenCL C, where a work-group is
 // one warp.
@@ -34,9 +34,9 @@ bool mfma_is_as_expected(Device &device, const TensorTarget &target);
 template <typename Model>
 struct TensorJob {
   Model *model;
-  const DeviceArray<float> *features;
+  const Array<float> *features;
   uint32_t n_rows, n_features;
-  const DeviceArray<float> *scores;
+  const Array<float> *scores;
   uint32_t n_states, add;
 };
 
@@ -60,21 +60,21 @@ class GmmTensor {
   static void score_diagonal(Device &device, const Job *jobs, size_t n_jobs);
   static void launch_diagonal(Device &device, const Kernel &kernel, const Job *jobs, size_t n_jobs);
   void score_expanded(const Job &job);
-  void expand(const DeviceArray<float> &features, uint32_t n_rows, uint32_t n_features);
+  void expand(const Array<float> &features, uint32_t n_rows, uint32_t n_features);
 
   Device &device_;
   const TensorTarget target_;
   const bool diagonal_, halved_;
   const uint32_t n_dims_, n_steps_, n_tiles_;
-  DeviceArray<TensorDim> dims_;
-  DeviceArray<uint32_t> fragments_, monomials_;
-  DeviceArray<TileInfo> tiles_;
-  DeviceArray<uint32_t> begins_;                  // state_begins() of the diagonal kernel
-  std::vector<DeviceArray<uint32_t>> stretches_;  // by how many warps share one: 1, 2, 4, 8
-  std::map<uint32_t, Kernel> kernels_;            // by tiles of 16 rows of a warp; for this model alone
+  Array<TensorDim> dims_;
+  Array<uint32_t> fragments_, monomials_;
+  Array<TileInfo> tiles_;
+  Array<uint32_t> begins_;                  // state_begins() of the diagonal kernel
+  std::vector<Array<uint32_t>> stretches_;  // by how many warps share one: 1, 2, 4, 8
+  std::map<uint32_t, Kernel> kernels_;      // by tiles of 16 rows of a warp; for this model alone
   std::optional<Kernel> expand_;
-  DeviceArray<uint32_t> row_fragments_;
-  DeviceArray<float> inverse_scale_;
+  Array<uint32_t> row_fragments_;
+  Array<float> inverse_scale_;
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

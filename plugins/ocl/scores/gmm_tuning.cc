@@ -8,7 +8,7 @@
 #include "plugins/ocl/runtime/program_cache.h"
 #include "plugins/ocl/scores/gmm.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kWindows[] = {8, 64, 256};
@@ -31,8 +31,8 @@ std::string cache_key(const Device &device, bool full) {
 
 // Returns the seconds that one window takes, the least of several runs.
 double time_of(Device &device, Gmm &gmm, uint32_t n_rows) {
-  const DeviceArray<float> features(device.context(), std::vector<float>(size_t{n_rows} * gmm.n_dims(), 0.5f));
-  const DeviceArray<float> scores(device.context(), size_t{n_rows} * gmm.n_states());
+  const Array<float> features(device.context(), std::vector<float>(size_t{n_rows} * gmm.n_dims(), 0.5f));
+  const Array<float> scores(device.context(), size_t{n_rows} * gmm.n_states());
   double least = INFINITY;
   for (uint32_t i = 0; i <= kRepeats; ++i) {
     device.compute().kernel_seconds();
@@ -75,4 +75,4 @@ std::string tune(Device &device, const asr_acoustic_view &view) {
   return report + "chosen: " + best + "\n";
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

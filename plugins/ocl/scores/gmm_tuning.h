@@ -7,11 +7,11 @@
 
 #include "plugins/ocl/runtime/device.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 GmmTuning chosen_tuning(const Device &device, bool full);
 
 // Scores windows of 8, 64 and 256 rows of a model with every candidate. Returns the times, a line each.
 std::string tune(Device &device, const asr_acoustic_view &view);
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -10,7 +10,7 @@
 #define SENONE_OCL_GMM_TYPES_H
 #include "plugins/common/types.h"
 #ifdef __cplusplus
-namespace asr::ocl {
+namespace asr::gpu {
 #endif
 
 enum HalvedSizes { kHalvedConstants = 2 };  // fours of constants of a halved model
@@ -28,6 +28,6 @@ typedef struct GmmBlock {
 } GmmBlock;
 
 #ifdef __cplusplus
-}  // namespace asr::ocl
+}  // namespace asr::gpu
 #endif
 #endif  // SENONE_OCL_GMM_TYPES_H

@@ -5,7 +5,7 @@
 #include <array>
 #include <map>
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr uint32_t kCapability = 9;  // Hopper's, for which alone the kernels are compiled
@@ -103,4 +103,4 @@ void GmmWgmma::score(Device &device, const std::vector<Job> &jobs) {
   }
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

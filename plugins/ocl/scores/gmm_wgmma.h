@@ -11,7 +11,7 @@
 #include "plugins/ocl/runtime/device.h"
 #include "plugins/ocl/scores/gmm_tensor.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 class GmmWgmma {
  public:
@@ -33,11 +33,11 @@ class GmmWgmma {
 
   const uint32_t n_steps_, four_tiles_;
   const bool halved_;
-  DeviceArray<TensorDim> dims_;
-  DeviceArray<uint32_t> fragments_;
-  DeviceArray<TileInfo> infos_;
-  DeviceArray<uint32_t> begins_;  // state_begins()
-  std::vector<Kernel> kernels_;   // of one warpgroup: for one model, for several; of two: the same
+  Array<TensorDim> dims_;
+  Array<uint32_t> fragments_;
+  Array<TileInfo> infos_;
+  Array<uint32_t> begins_;       // state_begins()
+  std::vector<Kernel> kernels_;  // of one warpgroup: for one model, for several; of two: the same
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

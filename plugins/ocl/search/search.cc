@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 // The parts of the pool that hold something of a job's channel, in an order of their own. Offsets and sizes in bytes.
@@ -131,4 +131,4 @@ void Search::best_path(const SearchEnd &end, const PathStep *steps, asr_path *pa
   path_.give(steps, end.n_steps, path_end(end), path);
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

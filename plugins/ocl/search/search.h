@@ -12,15 +12,9 @@
 #include "plugins/ocl/runtime/device.h"
 #include "plugins/ocl/search/search_memory.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
-class SearchGraph : public DeviceGraph<Runtime> {
- public:
-  SearchGraph(Device &device, const asr_graph_view &view)
-      : DeviceGraph(view, device.pool(), device.context().at_once(), device.context()) {}
-};
-
-class Search : public SearchChannel<SearchJob, SearchGraph> {
+class Search : public SearchChannel {
  public:
   // `size`: of the memory; of a channel that begins parked, without memory, the size with which it will come back.
   Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool, ChannelMemory memory,
@@ -61,4 +55,12 @@ class Search : public SearchChannel<SearchJob, SearchGraph> {
   std::vector<PathStep> drained_;  // settled steps under way to the host
 };
 
-}  // namespace asr::ocl
+// SearchLane is a channel's part of a launch, and the array of its rows.
+struct SearchLane {
+  Search *search;
+  const Array<float> *rows;
+  SearchJob job;
+  bool is_rest = false;  // a part of the job was done before
+};
+
+}  // namespace asr::gpu

@@ -10,7 +10,7 @@
 #include "plugins/gpu/search/search_channel.h"
 #include "plugins/ocl/search/search_memory.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 struct SearchCapacities {
   uint32_t max_slots = 1u << 15, max_candidates = 1u << 16;  // capacities of a work-group
@@ -43,4 +43,4 @@ struct SearchCapacities {
   }
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 ChannelLayout layout_of(const ChannelSize &size) {
@@ -51,7 +51,7 @@ bool ChannelPool::release() noexcept {
 void ChannelPool::grow(uint64_t n_words) {
   const auto whole_links = [](uint64_t n) { return n / SEARCH_WORDS(SearchLink) * SEARCH_WORDS(SearchLink); };
   uint64_t n_more = std::max(n_words, whole_links(n_words_ > 0 ? n_words_ / 2 : n_released_));
-  DeviceArray<uint32_t> larger(context_);
+  Array<uint32_t> larger(context_);
   for (;; n_more = std::max(n_words, whole_links(n_words_ > 0 ? 0 : n_more / 2))) {
     try {
       reserve(n_words_ + n_more, &larger);
@@ -68,7 +68,7 @@ void ChannelPool::grow(uint64_t n_words) {
 }
 
 // SearchLanes makes room if this fails.
-void ChannelPool::reserve(uint64_t n_words, DeviceArray<uint32_t> *array) const {
+void ChannelPool::reserve(uint64_t n_words, Array<uint32_t> *array) const {
   const MemoryAccount::Modest modest(context_.account());
   array->reserve(n_words);
 }
@@ -124,4 +124,4 @@ ChannelOffsets channel_offsets(const SearchJob &job) {
           bytes(at.settled)};
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -7,17 +7,17 @@
 
 #include <map>
 
-#include "plugins/gpu/search/search_channel.h"
+#include "plugins/gpu/search/channel_size.h"
 #include "plugins/ocl/runtime/runtime.h"
-#include "plugins/ocl/search/search_types.h"
+#include "plugins/ocl/search/search_job.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 class ChannelPool {
  public:
   ChannelPool(const Context &context, Queue &queue) : context_(context), queue_(queue), memory_(context) {}
 
-  const DeviceArray<uint32_t> &memory() const { return memory_; }
+  const Array<uint32_t> &memory() const { return memory_; }
   Queue &queue() { return queue_; }
   // Returns the offset of a free piece. The memory may move, so no work with it may be under way.
   uint64_t take(uint64_t n_words);
@@ -27,12 +27,12 @@ class ChannelPool {
 
  private:
   void grow(uint64_t n_words);
-  void reserve(uint64_t n_words, DeviceArray<uint32_t> *array) const;
+  void reserve(uint64_t n_words, Array<uint32_t> *array) const;
   void add_free(uint64_t offset, uint64_t n_words);
 
   const Context &context_;
   Queue &queue_;
-  DeviceArray<uint32_t> memory_;
+  Array<uint32_t> memory_;
   uint64_t n_words_ = 0, n_taken_ = 0;
   uint64_t n_released_ = 0;            // size of an array that was freed
   std::map<uint64_t, uint64_t> free_;  // number of free words by offset; neighbours are merged
@@ -60,14 +60,4 @@ class ChannelMemory {
   uint64_t offset_ = 0, n_words_ = 0;
 };
 
-// ChannelOffsets has the offsets in the pool, in bytes, of the parts of a job's channel.
-struct ChannelOffsets : LatticeBuffers {
-  uint64_t tokens[2], records, settled;
-};
-ChannelOffsets channel_offsets(const SearchJob &job);
-
-inline LatticeBuffers lattice_buffers(const SearchJob &job) { return channel_offsets(job); }
-inline uint64_t tokens_address(const SearchJob &job, uint32_t which) { return channel_offsets(job).tokens[which]; }
-inline void clear_results(SearchJob *job) { job->has_written = 0; }
-
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -8,7 +8,7 @@
 #include "plugins/gpu/search/search_types.h"
 #include "plugins/ocl/runtime/kernels.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 // Sub-groups have half as many work-items, so that AMD has enough registers for the kernel. On a CPU a work-group is
@@ -59,4 +59,4 @@ SearchProgram::SearchProgram(Device &device, const SearchTuning &tuning)
       search(device.program(kernel_search, options_of(tuning)).kernel("search")),
       best_path(device.program(kernel_search, options_of(tuning)).kernel("search_path")) {}
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -5,7 +5,7 @@
 
 #include "plugins/ocl/runtime/device.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 // WarpKind names the operations that lanes of a work-group share (search_warp_*.h).
 enum class WarpKind { kOne = 0, kNvidia = 1, kSubgroups = 2 };
@@ -29,4 +29,4 @@ struct SearchProgram {
   Kernel search, best_path;
 };
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -7,7 +7,7 @@
 
 #include "plugins/gpu/search/search_types.h"
 #ifdef __cplusplus
-namespace asr::ocl {
+namespace asr::gpu {
 #endif
 
 // A channel and the frames to consume. The kernel reads it at its start and writes it back at its end. `rows` and `channel` are
@@ -88,6 +88,6 @@ DEVICE ScratchLayout scratch_layout(size_t max_slots, size_t max_candidates) {
 }
 
 #ifdef __cplusplus
-}  // namespace asr::ocl
+}  // namespace asr::gpu
 #endif
 #endif

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/ocl/statistics/statistics.h"
+// Launches OpenCL's kernels for Statistics.
+#include "plugins/gpu/statistics/statistics.h"
 
 #include <string>
 
 #include "plugins/ocl/runtime/kernels.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
+
+bool Statistics::serves(const Device &device) { return device.facts().has_fp64; }
 
 void Statistics::launch(Sums &sums, const Rows &rows, uint32_t n_share_tiles, uint32_t n_element_tiles) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
@@ -20,4 +23,4 @@ void Statistics::launch(Sums &sums, const Rows &rows, uint32_t n_share_tiles, ui
   device_.launch(sum, {n_element_tiles}, {kStatisticsThreads});
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu

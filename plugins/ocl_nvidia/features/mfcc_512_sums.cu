@@ -8,8 +8,8 @@
 namespace {
 
 using namespace asr;
-using namespace asr::cuda;
-using namespace asr::cuda::mfcc_512_sums;
+using namespace asr::gpu;
+using namespace asr::gpu::mfcc_512_sums;
 
 static_assert(sizeof(Memory) <= 48 << 10, "what OpenCL gives a work-group");
 static_assert(sizeof(MfccOutput) == 16, "as in plugins/ocl/features/mfcc_types.h");

@@ -11,7 +11,7 @@
 namespace {
 
 using namespace asr;
-using namespace asr::cuda;
+using namespace asr::gpu;
 
 constexpr uint32_t kResident = 4;  // warpgroups of a multiprocessor
 constexpr uint32_t kLocalBytes = 48 << 10;

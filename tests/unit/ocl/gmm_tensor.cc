@@ -15,7 +15,7 @@
 #include "tests/reference/gmm.h"
 #include "tests/reference/random_gmm.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096};
@@ -69,7 +69,7 @@ class TensorModel {
    private:
     TensorModel &model_;
     const uint32_t n_rows_;
-    const DeviceArray<float> features_, scores_;
+    const Array<float> features_, scores_;
   };
 
  private:
@@ -229,4 +229,4 @@ TEST(Halves, AreTheNearest) {
 }
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -12,7 +12,7 @@
 #include "tests/reference/random_gmm.h"
 #include "tests/unit/scratch.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 extern const KernelSource kernel_gmm_score;  // from plugins/ocl_amd
 
@@ -73,4 +73,4 @@ TEST_F(GmmTuningTest, ChoiceIsKeptAndDamageForgotten) {
 }
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

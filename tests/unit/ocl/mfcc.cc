@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/feature/mfcc_tables.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr Variant kInMemory = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096},
@@ -79,4 +79,4 @@ TEST_F(MfccAsOnGpus, RowsBeyondShortWindows) {
 }
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

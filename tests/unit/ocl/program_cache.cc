@@ -13,7 +13,7 @@
 
 #include "tests/unit/scratch.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 using namespace std::string_literals;
@@ -174,4 +174,4 @@ TEST_F(ProgramCacheTest, ConcurrentWritersAndReaders) {
 }
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

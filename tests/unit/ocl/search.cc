@@ -13,7 +13,7 @@
 #include "tests/reference/lattice.h"
 #include "tests/reference/viterbi.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096, false};
@@ -128,4 +128,4 @@ INSTANTIATE_TEST_SUITE_P(, SearchKernelsTest, testing::Bool(),
                          [](const auto &info) { return info.param ? "atomics_of_64_bits" : "atomics_of_32_bits"; });
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

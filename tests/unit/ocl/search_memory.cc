@@ -12,7 +12,7 @@
 #include "tests/reference/viterbi.h"
 #include "tests/unit/scratch.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096, false};
@@ -204,4 +204,4 @@ TEST_F(SearchMemoryTest, RowsAreNotReadAfterAFailure) {
 }
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

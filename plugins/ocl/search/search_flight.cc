@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/ocl/search/search_lanes.h"
+#include "plugins/ocl/search/search_flight.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "plugins/gpu/search/shared_rows.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 // Lanes with one key can share a launch.
@@ -18,8 +18,8 @@ auto key(const SearchLane &lane) { return std::pair(&lane.search->graph(), lane.
 
 }  // namespace
 
-SearchLanes::SearchLanes(Device &device, const SearchTuning &tuning)
-    : DeviceLanes(device.pool(), device.context()),
+SearchFlight::SearchFlight(Device &device, const SearchTuning &tuning)
+    : DeviceLanes(device),
       device_(device),
       queue_(device.context()),
       program_(device, tuning),
@@ -38,12 +38,12 @@ SearchLanes::SearchLanes(Device &device, const SearchTuning &tuning)
   device.account().set_make_room([this] { return make_room_for_others(); });
 }
 
-SearchLanes::~SearchLanes() {
+SearchFlight::~SearchFlight() {
   finish();
   device_.account().set_make_room(nullptr);
 }
 
-bool SearchLanes::release_scratch() {
+bool SearchFlight::release_scratch() {
   if (is_running_ || n_scratch_ == 0) return false;
   scratch_.release();
   n_scratch_ = 0;
@@ -52,7 +52,7 @@ bool SearchLanes::release_scratch() {
 }
 
 // Parks a channel that is not held, if there is one that can be: the host needs memory for what its buffers have.
-bool SearchLanes::park_one() {
+bool SearchFlight::park_one() {
   for (Search *search : searches_) {
     if (search->is_held() || search->is_parked()) continue;
     try {
@@ -67,9 +67,9 @@ bool SearchLanes::park_one() {
 
 // Frees memory that no running work needs, the cheapest to have again first. The array of all channels can be freed only when
 // none has a piece of it.
-bool SearchLanes::make_room() { return release_scratch() || park_one() || pool_.release(); }
+bool SearchFlight::make_room() { return release_scratch() || park_one() || pool_.release(); }
 
-bool SearchLanes::make_room_for_others() {
+bool SearchFlight::make_room_for_others() {
   if (make_room()) return true;
   if (is_working() || !has_jobs()) return false;
   finish();
@@ -77,14 +77,14 @@ bool SearchLanes::make_room_for_others() {
 }
 
 // Returns how many of n_groups may have scratch memory: a quarter of what is free, so that channels have the rest.
-uint32_t SearchLanes::affordable_groups(uint32_t n_groups) const {
+uint32_t SearchFlight::affordable_groups(uint32_t n_groups) const {
   const uint64_t n_of_group = scratch_layout(max_slots_, max_candidates_).end * sizeof(uint32_t[4]);
   const uint64_t n = (device_.free_bytes() + scratch_.size() * sizeof(uint32_t[4])) / 4 / n_of_group;
   return static_cast<uint32_t>(std::clamp<uint64_t>(n, 1, n_groups));
 }
 
 // Reserves scratch memory with free tables for n_groups groups, or for as many as the device has memory for.
-void SearchLanes::reserve_scratch(uint32_t n_groups) {
+void SearchFlight::reserve_scratch(uint32_t n_groups) {
   constexpr uint32_t kLaunchesUntilMore = 1024;  // by then others may have freed memory
   const bool same = scratch_slots_ == max_slots_ && scratch_candidates_ == max_candidates_;
   const bool is_enough = n_groups <= n_scratch_ || (is_scratch_short_ && ++n_short_ % kLaunchesUntilMore != 0);
@@ -109,7 +109,7 @@ void SearchLanes::reserve_scratch(uint32_t n_groups) {
 }
 
 // A channel begins with the usual size, or where memory is short with half of it, a quarter and so on, or parked, without any.
-std::unique_ptr<Search> SearchLanes::new_channel(const SearchGraph &graph, const asr_search_options &options) {
+std::unique_ptr<Search> SearchFlight::new_channel(const SearchGraph &graph, const asr_search_options &options) {
   for (ChannelSize size = capacities_.channel_size(options.lattice_beam > 0);;) {
     try {
       return std::make_unique<Search>(graph, options, pool_, ChannelMemory(pool_, size), size);
@@ -121,7 +121,7 @@ std::unique_ptr<Search> SearchLanes::new_channel(const SearchGraph &graph, const
   }
 }
 
-std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
+std::unique_ptr<Search> SearchFlight::begin(const SearchGraph &graph, const asr_search_options &options) {
   finish();
   std::unique_ptr<Search> search = new_channel(graph, options);
   if (!graph.begun().has(options)) {
@@ -133,7 +133,7 @@ std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_s
   return search;
 }
 
-void SearchLanes::end(std::unique_ptr<Search> search) {
+void SearchFlight::end(std::unique_ptr<Search> search) {
   if (search == nullptr) return;
   finish();
   searches_.erase(search.get());
@@ -141,7 +141,7 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
 }
 
 // Launches the pending jobs; jobs of one graph with rows in one array share a launch.
-void SearchLanes::reserve_jobs(bool) {
+void SearchFlight::reserve_jobs(bool) {
   std::vector<SearchLane> &lanes = pending_.lanes;
   std::stable_sort(lanes.begin(), lanes.end(), [&](const SearchLane &a, const SearchLane &b) { return key(a) < key(b); });
   jobs_.reserve(lanes.size());
@@ -154,7 +154,7 @@ void SearchLanes::reserve_jobs(bool) {
   reserve_scratch(std::min(static_cast<uint32_t>(lanes.size()), program_.n_groups));
 }
 
-void SearchLanes::launch_jobs(bool) {
+void SearchFlight::launch_jobs(bool) {
   const std::vector<SearchLane> &lanes = pending_.lanes;
   is_running_ = true;
   finishing_if_it_fails([&] {
@@ -168,7 +168,7 @@ void SearchLanes::launch_jobs(bool) {
   });
 }
 
-void SearchLanes::launch(size_t first, size_t end) {
+void SearchFlight::launch(size_t first, size_t end) {
   const SearchLane &lane = pending_.lanes[first];
   const SearchGraph &graph = lane.search->graph();
   program_.search.set(device_jobs_, static_cast<uint32_t>(first), static_cast<uint32_t>(end), graph.arcs(), graph.begins(),
@@ -177,7 +177,7 @@ void SearchLanes::launch(size_t first, size_t end) {
 }
 
 // Uploads the rows of the host; returns the offset of each task's rows.
-std::vector<uint64_t> SearchLanes::upload(const std::vector<Task> &tasks) {
+std::vector<uint64_t> SearchFlight::upload(const std::vector<Task> &tasks) {
   SharedRows shared = share_rows(tasks);
   for (const size_t i : shared.uploads) {
     queue_.write(rows_, shared.begins[i], tasks[i].host_rows, size_t{tasks[i].n_frames} * tasks[i].search->n_pdfs());
@@ -185,22 +185,28 @@ std::vector<uint64_t> SearchLanes::upload(const std::vector<Task> &tasks) {
   return std::move(shared.begins);
 }
 
-void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
-  start_in_parts(
-      tasks,
-      [&](const std::vector<Task> &part) {
-        finish();
-        rows_.reserve(share_rows(part).n_floats);
-      },
-      [&](const std::vector<Task> &part) { finishing_if_it_fails([&] { start_tasks(acoustic, part); }); });
+// Starts, or if there is no memory for the rows of all tasks, starts one half after the other.
+void SearchFlight::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
+  finish();
+  bool fits = true;
+  try {
+    rows_.reserve(share_rows(tasks).n_floats);
+  } catch (const Error &error) {
+    if (error.code() != ASR_OUT_OF_MEMORY || tasks.size() < 2) throw;
+    fits = false;
+  }
+  if (fits) return finishing_if_it_fails([&] { start_tasks(acoustic, tasks); });
+  const auto middle = tasks.begin() + static_cast<ptrdiff_t>(tasks.size() / 2);
+  start(acoustic, std::vector<Task>(tasks.begin(), middle));
+  start(acoustic, std::vector<Task>(middle, tasks.end()));
 }
 
-void SearchLanes::start_tasks(Acoustic *acoustic, const std::vector<Task> &tasks) {
+void SearchFlight::start_tasks(Acoustic *acoustic, const std::vector<Task> &tasks) {
   const std::vector<uint64_t> host_rows = upload(tasks);
   Pending pending;
   for (size_t i = 0; i < tasks.size(); ++i) {
     const Task &task = tasks[i];
-    const DeviceArray<float> *rows = &rows_;
+    const Array<float> *rows = &rows_;
     uint64_t first = host_rows[i];
     uint32_t stride = task.search->n_pdfs();
     if (task.host_rows == nullptr && task.n_frames > 0) {
@@ -227,18 +233,18 @@ void SearchLanes::start_tasks(Acoustic *acoustic, const std::vector<Task> &tasks
   start_pending(std::move(pending));
 }
 
-void SearchLanes::grow_scratch(uint32_t overflow) {
+void SearchFlight::grow_scratch(uint32_t overflow) {
   if ((overflow & kTableFull) != 0) max_slots_ *= 2;
   if ((overflow & kCandidatesFull) != 0) max_candidates_ *= 2;
 }
 
-void SearchLanes::shrink_scratch() noexcept {
+void SearchFlight::shrink_scratch() noexcept {
   max_slots_ = capacities_.max_slots, max_candidates_ = capacities_.max_candidates;
   if (scratch_slots_ > max_slots_ || scratch_candidates_ > max_candidates_) release_scratch();
 }
 
 // Fills ends_ and steps_ for path_jobs_, with at most max_steps steps each.
-void SearchLanes::find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) {
+void SearchFlight::find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) {
   const size_t n = searches.size();
   path_jobs_.reserve(n);
   ends_.reserve(n);
@@ -274,11 +280,11 @@ void SearchLanes::find_paths(const std::vector<Search *> &searches, uint32_t wan
   });
 }
 
-void SearchLanes::add_memory(asr_backend_memory *memory) const {
+void SearchFlight::add_memory(asr_backend_memory *memory) const {
   memory->lane_bytes = scratch_.size() * sizeof(uint32_t[4]);
   memory->n_lanes = n_scratch_;
   memory->channel_bytes = pool_.memory().size() * sizeof(uint32_t);
   memory->n_channels = max_channels_;
 }
 
-}  // namespace asr::ocl
+}  // namespace asr::gpu
