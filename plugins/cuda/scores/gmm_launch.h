@@ -56,8 +56,7 @@ void launch_direct_scores(const DirectModel &model, uint32_t n_fours, const GmmR
 void launch_mix_shared(const SharedStates *states, uint32_t n_items, const float4 *log_weights, const float *gaussian_scores,
                        const GmmRows &rows, cudaStream_t stream);
 
-// ---- tensor-core kernels: quadratic forms as products of matrices (plugins/gpu/scores/gmm_tensor.h)
-// --------------------------
+// ---- tensor-core kernels: quadratic forms as products of matrices (plugins/gpu/scores/gmm_tensor.h) ----
 
 struct TensorModel {
   const uint4 *fragments;

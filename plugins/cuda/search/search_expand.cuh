@@ -38,8 +38,7 @@ __device__ inline ArcStretch stretch_of(const SearchState &search, uint32_t list
   return warp_stretch(search.list[list], n_items, n_arcs, blockDim.x);
 }
 
-// ---- the hooks of search_frame-inl.h
-// ---------------------------------------------------------------------------------------------
+// ---- the hooks of search_frame-inl.h ----
 
 template <typename Team>
 __device__ inline float warp_lower_best(const Table<Team> *table, float cost, bool counts) {

@@ -76,8 +76,7 @@ struct Walk {
   }
 };
 
-// ---- the hooks of search_prune-inl.h
-// ---------------------------------------------------------------------------------------------
+// ---- the hooks of search_prune-inl.h ----
 
 template <bool kInShared>
 __device__ inline void prefetch(const Walk<kInShared> *w) {

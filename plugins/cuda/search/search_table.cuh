@@ -110,8 +110,7 @@ __device__ inline void team_sync(const Table<Team> *) {
   Team::sync();
 }
 
-// ---- the hooks of search_frame-inl.h
-// ---------------------------------------------------------------------------------------------
+// ---- the hooks of search_frame-inl.h ----
 
 template <typename Team>
 __device__ inline bool has_lattice(const Table<Team> *table) {

@@ -126,8 +126,7 @@ DEVICE void put_records(const Compaction *c, GLOBAL TraceRecord *records, uint32
   for (uint32_t r = thread; r < n; r += n_threads) records[first + r] = c->moved[r];
 }
 
-// ---- cuts (search_driver-inl.h)
-// -----------------------------------------------------------------------------------------------
+// ---- cuts (search_driver-inl.h) ----
 
 // Returns the mark of a frame that is a multiple of kCutPeriod.
 DEVICE LOCAL uint32_t *mark_of(LOCAL TraceMarks *marks, uint32_t frame) { return &marks->n_records[frame / kCutPeriod % 4]; }
