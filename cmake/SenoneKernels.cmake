@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# senone_embed_kernels(target file.cl ...) turns file.cl into the KernelSource asr::ocl::kernel_<file> of the target. Its text
+# senone_embed_kernels(target file.cl ...) turns file.cl into the KernelSource asr::gpu::kernel_<file> of the target. Its text
 # contains the included files (#include "path/from/the/root"), each once. Kernels are compiled on the user's machine.
 set(SENONE_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_kernel.cmake)
 function(senone_embed_kernels target)
   foreach(file IN LISTS ARGN)
     get_filename_component(name ${file} NAME_WE)
     set(output ${CMAKE_CURRENT_BINARY_DIR}/kernel_${target}_${name}.cc)
-    file(GLOB included CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/common/kernels/*
-         ${PROJECT_SOURCE_DIR}/plugins/common/ocl/kernels/* ${PROJECT_SOURCE_DIR}/core/base/*-inl.h)
+    file(GLOB included CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/base/*-inl.h ${PROJECT_SOURCE_DIR}/plugins/common/*.h
+         ${PROJECT_SOURCE_DIR}/plugins/gpu/*/*.h ${PROJECT_SOURCE_DIR}/plugins/ocl/*/*.h ${PROJECT_SOURCE_DIR}/plugins/ocl/*/*.clh)
     add_custom_command(OUTPUT ${output} DEPENDS ${file} ${included} ${SENONE_EMBED_SCRIPT} VERBATIM
                        COMMAND ${CMAKE_COMMAND} -DINPUT=${file} -DOUTPUT=${output} -DROOT=${PROJECT_SOURCE_DIR}
                                -P ${SENONE_EMBED_SCRIPT})
@@ -16,7 +16,7 @@ function(senone_embed_kernels target)
 endfunction()
 
 # senone_embed_ptx(target name file.cu [nvcc-option ...]) does so with the PTX that nvcc makes of a CUDA file for capability 9.0:
-# asr::ocl::kernel_<name>. NVIDIA's OpenCL takes it as a program's binary. CUDAToolkit must have been found. The host's compiler
+# asr::gpu::kernel_<name>. NVIDIA's OpenCL takes it as a program's binary. CUDAToolkit must have been found. The host's compiler
 # is that of the CUDA back end.
 set(SENONE_EMBED_PTX_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_ptx.cmake)
 function(senone_embed_ptx target name file)

@@ -4,7 +4,6 @@
 # LINKS takes part names (base, model, ...) and targets or libraries. Contraction is off: a*b+c gives the same bits on every
 # machine unless the code requests a fused operation.
 function(senone_add_part name folders)
-  cmake_parse_arguments(PART "" "" "LINKS" ${ARGN})
   set(sources)
   foreach(folder IN LISTS folders)
     file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cc)
@@ -16,6 +15,12 @@ function(senone_add_part name folders)
     endif()
     list(APPEND sources ${found})
   endforeach()
+  senone_add_part_of(${name} "${sources}" ${ARGN})
+endfunction()
+
+# senone_add_part_of(name sources LINKS ...) adds one of the files that are named.
+function(senone_add_part_of name sources)
+  cmake_parse_arguments(PART "" "" "LINKS" ${ARGN})
   add_library(senone_${name} STATIC ${sources})
   target_include_directories(senone_${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/api)
   target_compile_options(senone_${name} PRIVATE -ffp-contract=off)

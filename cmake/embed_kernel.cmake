@@ -31,10 +31,10 @@ endif()
 get_filename_component(file ${INPUT} NAME)
 get_filename_component(name ${INPUT} NAME_WE)
 file(WRITE ${OUTPUT} "// Made from ${file} by cmake/embed_kernel.cmake.
-#include \"plugins/common/ocl/program.h\"
+#include \"plugins/ocl/runtime/program.h\"
 
-namespace asr::ocl {
+namespace asr::gpu {
 extern const KernelSource kernel_${name};
 const KernelSource kernel_${name} = {\"${file}\", R\"SENONE_CL(${text})SENONE_CL\"};
-}  // namespace asr::ocl
+}  // namespace asr::gpu
 ")

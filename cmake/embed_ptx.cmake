@@ -14,10 +14,10 @@ if(NOT text MATCHES "\\.ptr \\.global" OR rest MATCHES "\\.param \\.[a-z]64 ([A-
                       "embed_ptx.cmake must learn how this nvcc writes parameters")
 endif()
 file(WRITE ${OUTPUT} "// Made from ${INPUT} by cmake/embed_ptx.cmake.
-#include \"plugins/common/ocl/program.h\"
+#include \"plugins/ocl/runtime/program.h\"
 
-namespace asr::ocl {
+namespace asr::gpu {
 extern const KernelSource kernel_${NAME};
 const KernelSource kernel_${NAME} = {\"${NAME}\", R\"SENONE_PTX(${text})SENONE_PTX\", true};
-}  // namespace asr::ocl
+}  // namespace asr::gpu
 ")

@@ -7,7 +7,7 @@
 #include "builder/train/matrix.h"
 #include "core/base/cholesky.h"
 #include "core/base/error.h"
-#include "plugins/common/kernels/posteriors.h"
+#include "plugins/common/posteriors-inl.h"
 
 namespace asr::train {
 namespace {

@@ -9,7 +9,7 @@
 #include "builder/train/device_sums.h"
 #include "builder/train/rows_of_mixtures.h"
 #include "builder/train/shared_covariances.h"
-#include "plugins/common/kernels/posteriors.h"
+#include "plugins/common/posteriors-inl.h"
 
 namespace asr::train {
 namespace {

@@ -2,7 +2,7 @@
 #include "builder/train/statistics.h"
 
 #include "builder/train/matrix.h"
-#include "plugins/common/kernels/posteriors.h"
+#include "plugins/common/posteriors-inl.h"
 
 namespace asr::train {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of log-likelihoods of several models become one row (G5 to G7 of docs/equations.md). The engine uses it on the host, the
-// CPU back end for the extension "fusion"; plugins/common/kernels/fuse.h does the same operations on GPUs.
+// CPU back end for the extension "fusion"; plugins/gpu/fusion/fuse-inl.h does the same operations on GPUs.
 #pragma once
 
 #include <cstddef>

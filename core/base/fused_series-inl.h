@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exponential and logarithm of fusion (G6 of docs/equations.md) in float. The host (fused_rows.cc) and devices
-// (plugins/common/kernels/fuse.h) find the same bits, because each operation is one rounded operation of IEEE 754. An
+// (plugins/gpu/fusion/fuse-inl.h) find the same bits, because each operation is one rounded operation of IEEE 754. An
 // including file is compiled without contraction, as C++ or OpenCL C, and defines
 //   DEVICE: the qualifiers of a function; as_uint(float) and as_float(uint32_t): the same bits.
 #ifndef SENONE_FUSED_SERIES_INL_H

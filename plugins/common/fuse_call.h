@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checked call of the extension "fusion", in the tables of plugins/common/kernels/fuse_types.h. The CPU back end works on
+// A checked call of the extension "fusion", in the tables of plugins/common/fuse_types.h. The CPU back end works on
 // them; device/fuser.h copies them to a device.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include "core/backend/asr_backend_fusion.h"
 #include "core/base/error.h"
-#include "plugins/common/kernels/fuse_types.h"
+#include "plugins/common/fuse_types.h"
 #include "plugins/common/score_checks.h"
 
 namespace asr {

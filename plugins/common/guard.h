@@ -12,6 +12,14 @@ inline LastError &plugin_last_error() {
   return error;
 }
 
+// Keeps the exception that is being handled as this thread's last_error, and returns its code: the last words of a slot that is
+// written as `asr_status slot(...) noexcept try { ...; return ASR_OK; } catch (...) { return failure(); }`.
+inline asr_status failure() noexcept {
+  const Error error = current_error();
+  plugin_last_error().keep(error.what());
+  return error.code();
+}
+
 // Runs the body of a slot: return guard([&] { ... });
 template <typename Body>
 asr_status guard(Body &&body) noexcept {
@@ -19,9 +27,7 @@ asr_status guard(Body &&body) noexcept {
     body();
     return ASR_OK;
   } catch (...) {
-    const Error error = current_error();
-    plugin_last_error().keep(error.what());
-    return error.code();
+    return failure();
   }
 }
 

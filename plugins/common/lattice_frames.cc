@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "plugins/common/kernels/lattice_pieces.h"
+#include "plugins/common/lattice_pieces-inl.h"
 
 namespace asr {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of PLP (F11) from a view of features, which may be older than PLP. All back ends' MFCC classes use them. On GPUs the
-// MFCC kernel makes the log energies of the bands (levels), and a second kernel makes the cepstra (kernels/mfcc_plp.h).
+// MFCC kernel makes the log energies of the bands (levels), and a second kernel makes the cepstra (mfcc_plp-inl.h).
 #pragma once
 
 #include <vector>
 
 #include "core/backend/asr_backend.h"
-#include "plugins/common/kernels/mfcc_plp.h"
+#include "plugins/common/mfcc_plp-inl.h"
 
 namespace asr {
 

@@ -86,8 +86,8 @@ void put_constant(double constant, HalvedFit *fit, const Put &put) {
 // of floats.
 std::vector<uint32_t> words_of(const std::vector<float> &numbers, bool halved);
 
-// Returns items in blocks of n_lanes of similar size (000_..., section IV-B). They are sorted by size, items of equal size in
-// their order, so that padding every block to its largest item wastes little. The last block may be short.
+// Returns items in blocks of n_lanes of similar size (Vaněk et al. 2012a, section IV-B). They are sorted by size, items of
+// equal size in their order, so that padding every block to its largest item wastes little. The last block may be short.
 std::vector<std::vector<uint32_t>> blocks_by_size(const std::vector<uint32_t> &sizes, size_t n_lanes);
 
 }  // namespace asr

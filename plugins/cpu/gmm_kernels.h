@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "plugins/common/kernels/log_zero.h"
+#include "plugins/common/log_zero.h"
 
 namespace asr::cpu {
 

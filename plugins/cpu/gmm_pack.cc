@@ -10,7 +10,7 @@
 #include "core/base/page_allocator.h"
 #include "plugins/common/halves.h"
 #include "plugins/common/packing.h"
-#include "plugins/common/state_clusters.h"
+#include "plugins/cpu/state_clusters.h"
 
 namespace asr::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scalar part of MFCC on the CPU: tables, and jobs cut into blocks of one frame per vector lane. Frames of different jobs
 // share blocks, so that many streams with a frame each fill the lanes. Jobs for the same samples with different warps share
-// everything up to the spectrum (the two-kernel scheme of paper 004).
+// everything up to the spectrum (the two-kernel scheme of Kou et al. 2013).
 #include "plugins/cpu/mfcc.h"
 
 #include <algorithm>

@@ -15,7 +15,7 @@
 // After foreach_target.h:
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
-#include "plugins/common/kernels/dither.h"
+#include "plugins/common/dither-inl.h"
 #include "plugins/cpu/fft-inl.h"
 #include "plugins/cpu/mfcc_block.h"
 

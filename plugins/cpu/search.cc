@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "plugins/common/kernels/path_cuts.h"
+#include "plugins/common/path_cuts-inl.h"
 #include "plugins/common/search_options.h"
 
 namespace asr::cpu {

@@ -14,8 +14,8 @@
 #include "core/graph/packed/marked_places.h"
 #include "core/graph/packed/pack.h"
 #include "plugins/common/lattice_frames.h"
-#include "plugins/common/mapped_array.h"
 #include "plugins/common/state_set.h"
+#include "plugins/cpu/mapped_array.h"
 #include "plugins/cpu/search_tokens.h"
 
 namespace asr::cpu {

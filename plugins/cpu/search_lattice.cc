@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "plugins/common/kernels/lattice_pieces.h"
+#include "plugins/common/lattice_pieces-inl.h"
 
 namespace asr::cpu {
 namespace {

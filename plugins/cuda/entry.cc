@@ -1,68 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA back end's table: the slots of plugins/common/device/slots.h with the classes of this folder, and slots of
-// its own.
+// The CUDA back end's table: the slots of plugins/gpu/slots.h with the classes of this folder, and slots
+// of its own.
 #include <string>
 #include <vector>
 
-#include "plugins/common/device/slots.h"
-#include "plugins/common/open_options.h"
-#include "plugins/cuda/acoustic.h"
-#include "plugins/cuda/device.h"
-#include "plugins/cuda/fusion.h"
-#include "plugins/cuda/mfcc.h"
-#include "plugins/cuda/search_lanes.h"
-#include "plugins/cuda/signal.h"
-#include "plugins/cuda/statistics.h"
+#include "plugins/cuda/runtime/device.h"
+#include "plugins/gpu/runtime/open_options.h"
+#include "plugins/gpu/slots.h"
 
-namespace asr::cuda {
+namespace asr::gpu {
 namespace {
-
-struct Platform {
-  using Device = cuda::Device;
-  using Mfcc = cuda::Mfcc;
-  using Signals = cuda::Signals;
-  using Acoustic = cuda::Acoustic;
-  using Fusion = cuda::Fusion;
-  using Statistics = cuda::Statistics;
-  using SearchGraph = cuda::SearchGraph;
-  using Search = cuda::Search;
-  using SearchLanes = cuda::SearchLanes;
-  static constexpr bool kOverlaps = true;
-};
-using Slots = DeviceSlots<Platform>;
 
 asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
   return guard([&] {
     std::string why_none;
     const std::vector<asr_backend_device_info> gpus = list_gpus(&why_none);
-    give_devices(gpus, Slots::kCapabilities, why_none, infos, capacity, n_devices);
+    give_devices(gpus, why_none, infos, capacity, n_devices);
   });
 }
 
 asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_device **device) {
-  return guard([&] { *device = new Slots::Device(index, complete(*options)); });
+  return guard([&] { *device = new OpenedDevice(index, complete(*options)); });
 }
 
 asr_status kernel_seconds(asr_backend_device *device, double *seconds) {
-  return Slots::guard_on(device, [&](Slots::Device &d) { *seconds = d.device.clock().seconds(); });
+  return guard([&] { *seconds = use(device).device.clock().seconds(); });
 }
 
-constexpr asr_backend_bench_api kBench = {sizeof kBench, kernel_seconds, nullptr, Slots::memory};
+constexpr asr_backend_bench_api kBench = {sizeof kBench, kernel_seconds, nullptr, memory_slot};
 
-const void *extension(const char *name) { return Slots::extension(name, &kBench); }
+const void *extension(const char *name) { return slots_extension(name, &kBench); }
 
-constexpr asr_backend_api make_table() {
-  asr_backend_api table = Slots::table("cuda");
+asr_backend_api make_table() {
+  asr_backend_api table = slots_table("cuda");
   table.probe = probe, table.open = open, table.extension = extension;
   return table;
 }
 
-constexpr asr_backend_api kApi = make_table();
-
 }  // namespace
-}  // namespace asr::cuda
+}  // namespace asr::gpu
 
 extern "C" __attribute__((visibility("default"))) const asr_backend_api *asr_backend_entry(uint32_t host_abi,
                                                                                            const asr_host_api *) {
-  return host_abi == ASR_BACKEND_ABI ? &asr::cuda::kApi : nullptr;
+  static const asr_backend_api api = asr::gpu::make_table();
+  return host_abi == ASR_BACKEND_ABI ? &api : nullptr;
 }

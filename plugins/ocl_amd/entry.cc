@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenCL back end for AMD GPUs: the table of plugins/common/ocl with the devices, kernels and tuning of this folder.
-#include "plugins/common/ocl/backend.h"
-#include "plugins/common/ocl/variant.h"
+// The OpenCL back end for AMD GPUs: the table of plugins/ocl with the devices, kernels and tuning of this folder.
+#include "plugins/ocl/backend.h"
+#include "plugins/ocl/variant.h"
 #include "plugins/ocl_amd/tuning.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 extern const KernelSource kernel_gmm_score;
 }
 
@@ -13,9 +13,9 @@ namespace {
 
 constexpr uint32_t kVendorId = 0x1002;  // PCI number of the vendor
 
-const ocl::Variant &variant() {
-  static const ocl::Variant variant = {"ocl_amd",   "AMD",       kVendorId, &ocl::kernel_gmm_score,
-                                       gmm_tunings, kMfccPoints, false,     ocl::MatrixCores::kCdna};
+const gpu::Variant &variant() {
+  static const gpu::Variant variant = {"ocl_amd",   "AMD",       kVendorId, &gpu::kernel_gmm_score,
+                                       gmm_tunings, kMfccPoints, false,     gpu::MatrixCores::kCdna};
   return variant;
 }
 
@@ -24,5 +24,5 @@ const ocl::Variant &variant() {
 
 extern "C" __attribute__((visibility("default"))) const asr_backend_api *asr_backend_entry(uint32_t host_abi,
                                                                                            const asr_host_api *host) {
-  return asr::ocl::backend_table(asr::ocl_amd::variant(), host_abi, host);
+  return asr::gpu::backend_table(asr::ocl_amd::variant(), host_abi, host);
 }

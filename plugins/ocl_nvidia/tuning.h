@@ -2,15 +2,15 @@
 // Sizes of the kernels' launches on NVIDIA GPUs (docs/performance.md has the measurements). Used by entry.cc.
 #pragma once
 
-#include "plugins/common/ocl/variant.h"
+#include "plugins/ocl/variant.h"
 
 namespace asr::ocl_nvidia {
 
 // Lists the candidates, the default first. Warps of a group share its rows in local memory, and each warp has a state.
-inline std::vector<ocl::GmmTuning> gmm_tunings(const ocl::DeviceFacts &, bool full) {
+inline std::vector<gpu::GmmTuning> gmm_tunings(const gpu::DeviceFacts &, bool full) {
   const uint32_t factor_rows = full ? 2 : 1;
   const std::vector<std::vector<uint32_t>> tiles = {{32, 64, 128}, {32, 64}, {64}};
-  std::vector<ocl::GmmTuning> tunings;
+  std::vector<gpu::GmmTuning> tunings;
   for (const std::vector<uint32_t> &rows : tiles) {
     for (const uint32_t warps : {8, 4, 2}) {
       tunings.push_back({1, 1, 1, factor_rows, rows, warps, 32 * warps, true, 32, 8});

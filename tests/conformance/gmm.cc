@@ -3,7 +3,7 @@
 // variations must not change a bit of a row.
 #include <functional>
 
-#include "plugins/common/state_clusters.h"
+#include "plugins/cpu/state_clusters.h"
 #include "tests/conformance/gmm_fixture.h"
 #include "tests/sanitized.h"
 

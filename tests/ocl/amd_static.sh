@@ -79,7 +79,7 @@ report() { # GPU WHAT
 
 echo "| GPU | kernel file | kernel | VGPRs | SGPRs | waves | fused operations of the inner loop | of the peak (llvm-mca) |"
 echo "|---|---|---|---|---|---|---|---|"
-common=common/ocl/kernels score=ocl_amd/kernels/gmm_score.cl
+score=ocl_amd/scores/gmm_score.cl
 group=(-DLANES=64 -DPARTS=4 -DDIMS=4 -DTILE_ROWS=8 -DGROUP_SIZE=64)
 usual=(-DN_POINTS=256 -DFRAMES=16 -DLOCAL_FLOATS=8192 -DDITHER=0 -DWINDOW_SAMPLES=400u -DSHIFT_SAMPLES=160u -DN_MEL=40u
   -DN_CEPS=13u -DDC_REMOVAL=1 -DENERGY=1 -DMAGNITUDE=0)
@@ -88,20 +88,20 @@ long=(-DN_POINTS=4096 -DFRAMES=1 -DLOCAL_FLOATS=8454 -DDITHER=1 -DWINDOW_SAMPLES
 for gpu in gfx90a gfx942 gfx1100; do
   compile $gpu $score "${group[@]}" -DFULL=0 -DFACTOR_ROWS=1 && report $gpu "gmm_score, diagonal"
   compile $gpu $score "${group[@]}" -DFULL=1 -DFACTOR_ROWS=2 && report $gpu "gmm_score, full"
-  compile $gpu $common/gmm_rows.cl -DTILE_ROWS=8 -DDIMS=4 && report $gpu gmm_rows
-  compile $gpu $common/gmm_expand.cl -DGROUP_SIZE=256 -DLOCAL_DIMS=42 && report $gpu gmm_expand
+  compile $gpu ocl/scores/gmm_rows.cl -DTILE_ROWS=8 -DDIMS=4 && report $gpu gmm_rows
+  compile $gpu ocl/scores/gmm_expand.cl -DGROUP_SIZE=256 -DLOCAL_DIMS=42 && report $gpu gmm_expand
   for tiles in 1 2; do
     [[ $gpu == gfx1100 ]] && break  # RDNA has no MFMA
-    compile $gpu $common/gmm_expanded_mfma.cl -DTENSOR_MFMA=1 -DGROUP_SIZE=256 -DTILES=$tiles &&
+    compile $gpu ocl/scores/gmm_expanded_mfma.cl -DTENSOR_MFMA=1 -DGROUP_SIZE=256 -DTILES=$tiles &&
       report $gpu "gmm_expanded_mfma, $((16 * tiles)) rows"
   done
-  compile $gpu $common/gmm_shared.cl -DGROUP_ROWS=64 -DGROUP_ENTRIES=4 && report $gpu gmm_shared
-  compile $gpu $common/mfcc.cl "${usual[@]}" && report $gpu "mfcc, 25 ms at 16 kHz"
-  compile $gpu $common/mfcc.cl "${long[@]}" && report $gpu "mfcc, 8191 samples, dither"
-  compile $gpu $common/signal.cl -DBANDS=40 -DVALUES=117 -DDIMS=39 && report $gpu signal
+  compile $gpu ocl/scores/gmm_shared.cl -DGROUP_ROWS=64 -DGROUP_ENTRIES=4 && report $gpu gmm_shared
+  compile $gpu ocl/features/mfcc.cl "${usual[@]}" && report $gpu "mfcc, 25 ms at 16 kHz"
+  compile $gpu ocl/features/mfcc.cl "${long[@]}" && report $gpu "mfcc, 8191 samples, dither"
+  compile $gpu ocl/signals/signal.cl -DBANDS=40 -DVALUES=117 -DDIMS=39 && report $gpu signal
   for full in 0 1; do
-    compile $gpu $common/statistics.cl -DFULL_COVARIANCES=$full -DFULL_MOMENTS=$full && report $gpu "statistics, full $full"
+    compile $gpu ocl/statistics/statistics.cl -DFULL_COVARIANCES=$full -DFULL_MOMENTS=$full && report $gpu "statistics, full $full"
   done
-  compile $gpu $common/search.cl -DGROUP_SIZE=512 -DWARP_KIND=2 -DINT64_ATOMICS=1 -DLOCAL_SLOTS=8031 && report $gpu search
+  compile $gpu ocl/search/search.cl -DGROUP_SIZE=512 -DWARP_KIND=2 -DINT64_ATOMICS=1 -DLOCAL_SLOTS=8031 && report $gpu search
 done
 exit $status

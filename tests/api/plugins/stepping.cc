@@ -15,7 +15,7 @@
 #include "core/backend/asr_backend_signals.h"
 #include "core/feature/dynamic.h"
 #include "core/feature/normalise.h"
-#include "plugins/common/signal_plan.h"
+#include "plugins/gpu/signals/signal_plan.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the account of a device's memory: its limit, and the room that is made for allocations that fail.
-#include "plugins/common/device/memory_account.h"
+#include "plugins/gpu/runtime/memory_account.h"
 
 #include <gtest/gtest.h>
 

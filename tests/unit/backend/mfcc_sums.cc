@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests filter banks as differences of running sums: the tables, walked as the kernels do, against the double reference.
-#include "plugins/common/mfcc_sums.h"
+#include "plugins/gpu/features/mfcc_sums.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests how plugins complete the options of a core that knows fewer of them.
-#include "plugins/common/open_options.h"
+#include "plugins/gpu/runtime/open_options.h"
 
 #include <gtest/gtest.h>
 

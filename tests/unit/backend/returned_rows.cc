@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests which rows of steps are delivered when, on a device whose copies are done when they are awaited.
-#include "plugins/common/device/returned_rows.h"
+#include "plugins/gpu/signals/returned_rows.h"
 
 #include <gtest/gtest.h>
 
@@ -37,9 +37,6 @@ struct FakeRuntime {
     void reserve(size_t n) { values.resize(std::max(n, values.size())); }
     T *data() { return values.data(); }
   };
-  template <typename T>
-  using DeviceArray = std::vector<T>;
-  using Event = asr::Event;
   struct Queue {
     Copies copies;
     bool fails = false;
@@ -54,7 +51,7 @@ struct FakeRuntime {
 };
 
 struct FakeDevice {
-  using Runtime = FakeRuntime;
+  using Event = asr::Event;
   FakeRuntime::Queue queue;
   FakeRuntime::Queue &compute() { return queue; }
   static std::unique_ptr<FakeRuntime::PinnedArray<float>> new_pinned() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the clusters of states (equation G11): how many a frame chooses, and how mixtures of many sizes are grouped.
-#include "plugins/common/state_clusters.h"
+#include "plugins/cpu/state_clusters.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests how the shares of a call of the extension "statistics" are cut into launches.
-#include "plugins/common/statistics_plan.h"
+#include "plugins/gpu/statistics/statistics_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -7,12 +7,12 @@
 #include <cstring>
 #include <optional>
 
-#include "plugins/common/ocl/device.h"
-#include "plugins/common/ocl/kernels.h"
-#include "plugins/common/ocl/program_cache.h"
+#include "plugins/ocl/runtime/device.h"
+#include "plugins/ocl/runtime/kernels.h"
+#include "plugins/ocl/runtime/program_cache.h"
 #include "tests/unit/scratch.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096, false};
@@ -164,9 +164,8 @@ TEST_F(FailuresTest, LaunchesAndMemoryThatFail) {
   api().EnqueueNDRangeKernel = failing_launch;
   test::expect_error([&] { device->launch(kernel, {1}, {1}); }, ASR_DEVICE_LOST, "CL_OUT_OF_RESOURCES");
   api().CreateBuffer = failing_buffer;
-  test::expect_error([&] { DeviceArray<float>(device->context(), 1000); }, ASR_OUT_OF_MEMORY,
-                     "CL_MEM_OBJECT_ALLOCATION_FAILURE");
+  test::expect_error([&] { Array<float>(device->context(), 1000); }, ASR_OUT_OF_MEMORY, "CL_MEM_OBJECT_ALLOCATION_FAILURE");
 }
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <optional>
 
-#include "plugins/common/ocl/acoustic.h"
+#include "plugins/gpu/scores/acoustic.h"
 #include "reference/gmm.h"
 #include "reference/random_gmm.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 extern const KernelSource kernel_gmm_score;  // from plugins/ocl_amd
 
@@ -48,7 +48,7 @@ class GmmPartTest : public testing::Test {
   std::vector<float> score(Gmm &gmm, const std::vector<float> &features) {
     const auto n_rows = static_cast<uint32_t>(features.size() / gmm.n_dims());
     std::vector<float> scores(size_t{n_rows} * gmm.n_states(), kUnwritten);
-    const DeviceArray<float> rows(device_->context(), features), out(device_->context(), scores);
+    const Array<float> rows(device_->context(), features), out(device_->context(), scores);
     Gmm::score(*device_, {{&gmm, &rows, n_rows, &out}});
     device_->compute().read(out, 0, scores.data(), scores.size());
     device_->compute().finish();
@@ -301,4 +301,4 @@ TEST_F(AcousticPartTest, WithoutMemoryAModelStaysWhole) {
 }
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -10,12 +10,12 @@
 
 #include "core/base/error.h"
 #include "plugins/common/halves.h"
-#include "plugins/common/ocl/gmm.h"
 #include "plugins/common/packing.h"
+#include "plugins/ocl/scores/gmm.h"
 #include "reference/gmm.h"
 #include "reference/random_gmm.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096};
@@ -69,7 +69,7 @@ class TensorModel {
    private:
     TensorModel &model_;
     const uint32_t n_rows_;
-    const DeviceArray<float> features_, scores_;
+    const Array<float> features_, scores_;
   };
 
  private:
@@ -229,4 +229,4 @@ TEST(Halves, AreTheNearest) {
 }
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

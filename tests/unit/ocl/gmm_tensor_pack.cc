@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests how diagonal Gaussians are packed for the products of warpgroups, which only one kind of GPU has: scores are computed
 // from the packed bytes, column by column, and compared with the double reference.
-#include "plugins/common/gmm_tensor_pack.h"
+#include "plugins/gpu/scores/gmm_tensor_pack.h"
 
 #include <gtest/gtest.h>
 
@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "core/base/thread_pool.h"
-#include "plugins/common/device/gmm_states.h"
 #include "plugins/common/halves.h"
 #include "plugins/common/packing.h"
+#include "plugins/gpu/scores/gmm_states.h"
 #include "reference/gmm.h"
 #include "reference/random_gmm.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the choice between scoring kernels by `senone bench gmm --tune`. It is measured, kept in the user's cache, used at the
 // next load, and forgotten when the cache is damaged. Uses the AMD kernels, on any device, such as PoCL's.
-#include "plugins/common/ocl/gmm_tuning.h"
+#include "plugins/ocl/scores/gmm_tuning.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "reference/random_gmm.h"
 #include "tests/unit/scratch.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 
 extern const KernelSource kernel_gmm_score;  // from plugins/ocl_amd
 
@@ -73,4 +73,4 @@ TEST_F(GmmTuningTest, ChoiceIsKeptAndDamageForgotten) {
 }
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

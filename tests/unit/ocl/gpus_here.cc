@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the search for GPUs in made-up file systems.
-#include "plugins/common/ocl/gpus_here.h"
+#include "plugins/ocl/runtime/gpus_here.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "tests/unit/scratch.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 class GpusHereTest : public testing::Test {
@@ -61,4 +61,4 @@ INSTANTIATE_TEST_SUITE_P(Drivers, Signs,
                          testing::Values("dev/nvidiactl", "dev/nvidia0", "proc/driver/nvidia/version", "dev/kfd", "dev/dxg"));
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the MFCC kernels for GPUs, which have the front end's numbers compiled in, with those that read them, which
 // conformance checks on PoCL. It also compares the kernels with each other. The device is made to call itself a GPU.
-#include "plugins/common/ocl/mfcc.h"
+#include "plugins/ocl/features/mfcc.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/feature/mfcc_tables.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr Variant kInMemory = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096},
@@ -79,4 +79,4 @@ TEST_F(MfccAsOnGpus, RowsBeyondShortWindows) {
 }
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the cache of compiled kernels: it returns the stored program, or nothing.
-#include "plugins/common/ocl/program_cache.h"
+#include "plugins/ocl/runtime/program_cache.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "tests/unit/scratch.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 using namespace std::string_literals;
@@ -174,4 +174,4 @@ TEST_F(ProgramCacheTest, ConcurrentWritersAndReaders) {
 }
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

@@ -8,12 +8,10 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "plugins/common/ocl/search_lanes.h"
-#include "reference/lattice.h"
-#include "reference/viterbi.h"
+#include "plugins/ocl/search/search_lanes.h"
 #include "tests/conformance/random_graph.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096, false};
@@ -128,4 +126,4 @@ INSTANTIATE_TEST_SUITE_P(, SearchKernelsTest, testing::Bool(),
                          [](const auto &info) { return info.param ? "atomics_of_64_bits" : "atomics_of_32_bits"; });
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

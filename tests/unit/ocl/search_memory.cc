@@ -7,12 +7,11 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "plugins/common/ocl/search_lanes.h"
-#include "reference/viterbi.h"
+#include "plugins/ocl/search/search_lanes.h"
 #include "tests/conformance/random_graph.h"
 #include "tests/unit/scratch.h"
 
-namespace asr::ocl {
+namespace asr::gpu {
 namespace {
 
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096, false};
@@ -204,4 +203,4 @@ TEST_F(SearchMemoryTest, RowsAreNotReadAfterAFailure) {
 }
 
 }  // namespace
-}  // namespace asr::ocl
+}  // namespace asr::gpu

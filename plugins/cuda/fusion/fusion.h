@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fusion runs Fuser with CUDA's kernels, or launches a few jobs without tables. The slots of plugins/gpu/slots.h call
+// it.
+#pragma once
+
+#include "plugins/gpu/fusion/fuser.h"
+#include "plugins/gpu/scores/acoustic.h"
+
+namespace asr::gpu {
+
+class Fusion {
+ public:
+  explicit Fusion(Device &device) : device_(device), fuser_(device) {}
+  void fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes);
+
+ private:
+  void fuse_jobs(const FuseCall<Acoustic> &call, Acoustic &to, uint32_t buffer);
+
+  Device &device_;
+  Fuser fuser_;
+};
+
+}  // namespace asr::gpu
