@@ -20,6 +20,16 @@
 #define FOR_TYPE(name)  // the type is defined once
 #define FOR_TYPES(name, other)
 
+// Hooks are functions that a shared body calls and each back end defines for types of its own. A header declares them between
+// these macros. In OpenCL C a declaration is a prototype, which a definition must match. In CUDA, where the types are
+// parameters of templates, CHECK_HOOKS() fails where a function is missing or returns another type.
+#define HOOKS_OF(checks, name)
+#define HOOKS_OF_TWO(checks, name, other)
+#define HOOK(result, function, parameters) result function parameters;
+#define END_HOOKS
+#define CHECK_HOOKS(checks, name)
+#define CHECK_HOOKS_OF_TWO(checks, name, other)
+
 #define make_float2(x, y) ((float2)(x, y))
 // By the hardware's approximations.
 #define fast_exp2(x) native_exp2(x)
@@ -44,6 +54,22 @@ DEVICE void block_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENC
 // NOLINTBEGIN(bugprone-macro-parentheses): names of types
 #define FOR_TYPE(name) template <typename name>
 #define FOR_TYPES(name, other) template <typename name, typename other>
+#define HOOKS_OF(checks, name) \
+  template <typename name>     \
+  struct checks {
+#define HOOKS_OF_TWO(checks, name, other)  \
+  template <typename name, typename other> \
+  struct checks {
+#define HOOK(result, function, parameters)                                                                        \
+  template <typename Result, typename... Args>                                                                    \
+  static std::is_same<Result, decltype(function(std::declval<Args>()...))> check_##function(Result (*)(Args...)); \
+  static_assert(decltype(check_##function(static_cast<result(*) parameters>(nullptr)))::value,                    \
+                #function " returns another type");
+#define END_HOOKS \
+  }               \
+  ;
+#define CHECK_HOOKS(checks, name) static_assert(sizeof(checks<name>) > 0, "")
+#define CHECK_HOOKS_OF_TWO(checks, name, other) static_assert(sizeof(checks<name, other>) > 0, "")
 // NOLINTEND(bugprone-macro-parentheses)
 
 #ifdef __CUDACC__
@@ -54,6 +80,8 @@ DEVICE void block_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENC
 
 #include <cfloat>
 #include <cmath>
+#include <type_traits>
+#include <utility>
 namespace asr {
 
 DEVICE uint32_t thread_number() { return threadIdx.x; }

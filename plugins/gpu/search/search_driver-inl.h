@@ -2,28 +2,13 @@
 // A frame of a channel, by a team: a block, or several blocks that share the work (plugins/cuda/search/search_team.cuh). Every
 // block decides by itself on the next step, and all decide alike: team_all_reduce gives all of them the same totals. A frame
 // that cannot be finished leaves the channel as it was before. Functions named team_* are called by all blocks of a team, and
-// have barriers. For its type Search (search_frame-inl.h), and the state of a block in shared memory, the back end defines
-//   reset_frame(search), reset_list(search, list)  by one thread: prepares the state for a frame, a list for a step
-//   block_expand, block_settle, block_resolve(s, emitting, list, row)
-//                                   follow the arcs of a list; find the least candidate of each state; make tokens of these
-//   team_all_reduce(s, emitting, list)  ends a step that has followed the arcs of a list; returns the totals of all blocks
-//   has_arcs_left(s, list, totals)  is true if a block has arcs on the list
-//   know_best(s, totals)            by one thread, when all emitting arcs have costs: the channel died if none is finite
-//   frame_counts(s)                 the team's FrameCounts of the frame; warp_add(sum, value) adds the values of a warp
-//   epsilon_links(s)                the links that search->n_epsilon_links counts
-//   block_make_emitting_links(s, row), block_free_used(s)
-//   commit(s, n_frames, best)       by one thread of each block: makes the frame the channel's
-//   team_give_up(s, status, overflow)  restores the channel
-//   compaction, last_tokens, trace_records, n_moved_at_once(s)  buffers of a compaction
-//   team_thread_number, team_n_threads, team_sync(s)  all threads of the team
-//   team_settle(s, c)               moves records that all paths share to the settled steps
-//   path_cut(s)                     the team's PathCut
-//   cut_slot(s, slot)               makes the token of a slot dearer than any bound, with kNoRecord
-//   n_emitting_arcs(s)              of the graph
+// have barriers. For its type Search, and the state of a block in shared memory, the back end defines the functions that
+// search_driver_hooks-inl.h declares, and warp_add(sum, value), which adds the values of a warp.
 #ifndef SENONE_KERNELS_SEARCH_DRIVER_H
 #define SENONE_KERNELS_SEARCH_DRIVER_H
 
 #include "plugins/common/path_cuts-inl.h"
+#include "plugins/gpu/search/search_driver_hooks-inl.h"
 #include "plugins/gpu/search/search_frame-inl.h"
 #include "plugins/gpu/search/search_select-inl.h"
 #include "plugins/gpu/search/search_trace-inl.h"
@@ -156,6 +141,7 @@ FOR_TYPES(Search, State) DEVICE void block_make_epsilon_links(const Search *s, L
 FOR_TYPES(Search, State)
 DEVICE bool team_finish_frame(const Search *s, LOCAL State *search, uint32_t n_frames, GLOBAL const float *row,
                               StepTotals totals) {
+  CHECK_HOOKS_OF_TWO(DriverHooks, Search, State);
   if (!team_follow_epsilons(s, search, &totals)) return false;
   const bool has_links = has_lattice(s);
   const uint32_t best = totals.best, newest = search->job.marks.n_frames + n_frames;

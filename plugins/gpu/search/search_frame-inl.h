@@ -3,26 +3,12 @@
 // followed arcs become links. The back end provides the loops over lists, and the barriers (search_driver-inl.h). Before it
 // includes this file it defines log_likelihood_of(row, pdf), the warp functions of search_stretch-inl.h, and
 // warp_append(size, wanted). The last one reserves an index in a list for each lane with `wanted`. For its type Search,
-// a block's search and table, it defines
-//   has_lattice(s)
-//   warp_append_item(s, list, first_arc, n_arcs, cost, token)  adds tokens with arcs to a list
-//   warp_lower_best(s, cost, counts)  lowers the least cost so far; returns the bound by it
-//   warp_enter(s, emitting, state, wanted, arc, cost)  lowers the key of a state's slot; returns the slot, or kNoSlot if the
-//                                     candidate is of no use
+// a block's search and table, it defines the functions that search_frame_hooks-inl.h declares, and
 //   warp_offer(s, followed, ...)      is warp_enter_own, or sends arcs to the block that owns their state
-//   has_key(s, slot, cost, arc)       is true if the slot's key is the candidate's
-//   must_undercut(s, slot, cost)      lets only a lower cost replace the slot's token from now on
-//   slot_state, slot_cost, slot_number, slot_record(s, slot), set_slot_record(s, slot, record)
-//   source_number, source_record(s, source)  the token's number and record at the source of an epsilon link
-//   candidate_acoustic_cost(s, steps, index, arc)  the acoustic cost of a candidate of an emitting arc
-//   used_slot(s, i), n_used_slots(s)  the slots of the frame's tokens
-//   free_slot(s, slot), set_slot_number(s, slot, number)
-//   warp_number_token(s, token, keep) returns the next number to each lane that keeps its token
-//   put_candidate, put_epsilon_link, put_record, put_token, put_link(s, index, ...)  store an element, or report that the
-//                                     buffer is full
 #ifndef SENONE_KERNELS_SEARCH_FRAME_H
 #define SENONE_KERNELS_SEARCH_FRAME_H
 
+#include "plugins/gpu/search/search_frame_hooks-inl.h"
 #include "plugins/gpu/search/search_lattice-inl.h"
 #include "plugins/gpu/search/search_stretch-inl.h"
 #ifdef __cplusplus
@@ -123,6 +109,7 @@ DEVICE void warp_resolve(const Search *s, const FrameSteps *steps, bool emitting
 // whether the lane's token is written and has at most the cost `cutoff`.
 FOR_TYPE(Search)
 DEVICE bool warp_finish_token(const Search *s, float bound, float cutoff, uint32_t i, uint32_t n) {
+  CHECK_HOOKS(FrameHooks, Search);
   const bool has_links = has_lattice(s);
   SearchToken token = {0, 0.0f, 0};
   uint32_t slot = 0;

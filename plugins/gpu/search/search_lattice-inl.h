@@ -15,13 +15,13 @@
 // tokens with their final costs. It goes behind the channel's own links and frames, which stay as they are. Only this crosses
 // to the host, a hundredth of the newest frames' links.
 //
-// The including file defines a type Values first: values of a frame's tokens that many threads lower. With it come
-// value_now(values, token) and lower_value(values, token, value), which returns the earlier value.
+// The including file defines a type Values first, and its functions (search_values_hooks-inl.h).
 #ifndef SENONE_KERNELS_SEARCH_LATTICE_H
 #define SENONE_KERNELS_SEARCH_LATTICE_H
 
 #include "plugins/common/lattice_pieces-inl.h"
 #include "plugins/gpu/search/search_costs-inl.h"
+#include "plugins/gpu/search/search_values_hooks-inl.h"
 #ifdef __cplusplus
 namespace asr {
 #endif
@@ -115,6 +115,7 @@ FOR_TYPE(Values) DEVICE uint32_t extra_of_link(const Values *of_frame, const Sea
 
 // Lowers the extra cost of the token that an epsilon link leaves. Returns true if it fell.
 FOR_TYPE(Values) DEVICE bool follow_back(const Values *of_frame, const SearchLink *link) {
+  CHECK_HOOKS(ValuesHooks, Values);
   const uint32_t through = extra_of_link(of_frame, link);
   return through < value_now(of_frame, link->source) && lower_value(of_frame, link->source, through) > through;
 }

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks back through the frames of a lattice, finds extra costs and removes links (search_lattice-inl.h), by a block. It
 // prunes the lattice, or writes it as it is if the utterance ends here. The back end may prefetch the data of a visit
-// during the visit before. Before it includes this file it defines set_value and swap_values (search_lattice-inl.h has the
-// others) and warp_append. Its type Walk has the values of_frame of the visited frame's tokens, and `before` of the
-// preceding frame's. It also has new_number, and the members that begin_walk() sets. For it the back end defines
-//   frame_link, frame_acoustic_cost(w, i)  a link of the visited frame, by its number in the frame
-//   stored_extra(w, i)                the extra cost of a token that the last pruning stored
-//   n_staged(w)                       how many of a frame's first links are read elsewhere and may be overwritten
-//   set_old_source, old_source(w, i)  the source of a staged link before the pruning of its own frame
-//   finish_prefetch(w), prefetch(w)   waits for the data of this visit; begins to load the data of the next
-//   block_any(w, value)               is true if the value is true in a thread; a barrier
-//   report_links_full(w)
+// during the visit before. Before it includes this file it defines warp_append and the types Values and Walk, and for these
+// the functions that search_values_hooks-inl.h and search_prune_hooks-inl.h declare.
 #ifndef SENONE_KERNELS_SEARCH_PRUNE_H
 #define SENONE_KERNELS_SEARCH_PRUNE_H
 
 #include "plugins/gpu/search/search_lattice-inl.h"
+#include "plugins/gpu/search/search_prune_hooks-inl.h"
 #ifdef __cplusplus
 namespace asr {
 #endif
@@ -153,6 +146,7 @@ FOR_TYPE(Walk) DEVICE SearchFrame block_prune_frame(Walk *w, bool writes) {
 FOR_TYPE(Walk)
 DEVICE uint32_t block_walk_back(Walk *w, bool writes, uint32_t last, LOCAL const uint32_t *overflow,
                                 GLOBAL const SearchToken *tokens, GLOBAL SearchToken *kept_tokens) {
+  CHECK_HOOKS(WalkHooks, Walk);
   const uint32_t newest = w->t, most = as_uint(w->lattice->lattice_beam);
   uint32_t n_kept_tokens = 0;
   for (;;) {

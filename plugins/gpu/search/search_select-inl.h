@@ -2,21 +2,15 @@
 // Step 1 of a frame (docs/search.md) selects the tokens that are expanded. The beam, min_active and max_active all come down to
 // one threshold of the keys (cost, state). If one of the last two cuts, the threshold is the k-th smallest key, found
 // exactly. A histogram over the beam gives its bin of costs. Digits of up to 11 bits from the top follow, until few
-// keys are left. These are compared with each other. The file that includes this one has defined log_likelihood_of(row,
-// pdf) before. For its type Search the back end defines
-//   block_find_own_tokens(s)          finds the tokens that the block owns
-//   n_own_tokens(s), own_token(s, i)  their number; one of them
-//   need_arcs(s, token, row)          sets the arcs of a token that have not been set; may lower search->best by some of them
-//   bins(s)                           [kBins] in shared memory, free from here to release_bins(s), which may have a barrier
-//   team_add_bins(s)                  adds up the bins of all blocks and returns the sums; has barriers
-//   add_few_key(s, key)               appends a key to the team's list, if it has space
-//   team_share_few_keys(s, n)         returns the list once all keys are there; ends with a barrier
-//   warp_append_item(s, list, ...)    as in search_frame-inl.h
+// keys are left. These are compared with each other. The file that includes this one has defined log_likelihood_of(row, pdf)
+// before. For its type Search the back end defines the functions that search_select_hooks-inl.h declares, and
+// warp_append_item (search_frame_hooks-inl.h).
 #ifndef SENONE_KERNELS_SEARCH_SELECT_H
 #define SENONE_KERNELS_SEARCH_SELECT_H
 
 #include "plugins/gpu/search/search_costs-inl.h"
 #include "plugins/gpu/search/search_keys-inl.h"
+#include "plugins/gpu/search/search_select_hooks-inl.h"
 #ifdef __cplusplus
 namespace asr {
 #endif
@@ -156,6 +150,7 @@ FOR_TYPES(Search, State) DEVICE SearchKey team_kth_key(const Search *s, LOCAL St
 
 // Puts the active tokens, with costs relative to the best one's, on list 0: each block its own.
 FOR_TYPES(Search, State) DEVICE void team_select(const Search *s, LOCAL State *search, GLOBAL const float *row) {
+  CHECK_HOOKS(SelectHooks, Search);
   block_find_own_tokens(s);
   const SearchBeam beam = search->job.beam;
   const float best = search->job.best;
