@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // WarpScorer does vocal tract length normalisation. It computes how likely an utterance is under each of several warps of its
 // frequency axis, given the state of each frame (A2 of docs/equations.md). Cepstra come from the built-in CPU back end, with
-// one FFT per frame for all warps (paper 004). Any thread may call.
+// one FFT per frame for all warps (Kou et al. 2013). Any thread may call.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // F11 of docs/equations.md by one thread for one frame: from log band energies to PLP cepstra, in float; double reference
-// tests/reference/plp.cc. It runs behind an MFCC kernel whose cosine transform is the identity.
+// reference/plp.cc. It runs behind an MFCC kernel whose cosine transform is the identity.
 #ifndef SENONE_KERNELS_MFCC_PLP_H
 #define SENONE_KERNELS_MFCC_PLP_H
 

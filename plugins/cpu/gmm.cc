@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes loglike[t][s] for every frame and state (equations G1-G4; double reference tests/reference/gmm.cc). This file
+// Computes loglike[t][s] for every frame and state (equations G1-G4; double reference reference/gmm.cc). This file
 // orders the work; the arithmetic is in gmm_diagonal.cc, gmm_full.cc and gmm_shared.cc.
 //
 // A task is one block of states with its own codebooks, or one shared codebook and a tile of frames. A block's Gaussians serve

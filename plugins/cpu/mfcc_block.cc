@@ -8,7 +8,7 @@
 //   prediction[3 (order + 1)][lane]  of PLP: autocorrelations, predictor and unweighted cepstra
 //
 // The signal and spectrum of 8 frames of 512 samples take 16 KiB and 8 KiB and stay in the first-level cache. All sums are in
-// float; the result is within 1e-3 of tests/reference/mfcc.cc on speech.
+// float; the result is within 1e-3 of reference/mfcc.cc on speech.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "plugins/cpu/mfcc_block.cc"
 #include "hwy/foreach_target.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// F1 ... F8 of docs/equations.md in one kernel, in float, for windows of any length; double reference tests/reference/mfcc.cc,
+// F1 ... F8 of docs/equations.md in one kernel, in float, for windows of any length; double reference reference/mfcc.cc,
 // tolerance 1e-3 of a cepstrum. mfcc_512.cu is faster for usual ones where a block may have 110 KiB of shared memory.
 //
 // A block owns F frames (32 for transforms up to 512 samples, fewer above), of any jobs. They stay in its shared memory

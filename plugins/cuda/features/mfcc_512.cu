@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // F1 ... F8 of docs/equations.md in one kernel, in float, for windows of 257 to 512 samples, such as 25 ms at 16 kHz.
-// Double reference: tests/reference/mfcc.cc, tolerance 1e-3 of a cepstrum.
+// Double reference: reference/mfcc.cc, tolerance 1e-3 of a cepstrum.
 //
 // A block owns 32 frames, of any jobs; four blocks share a multiprocessor. Half a warp takes a frame from samples to its
 // spectrum in registers: lane j has the pairs of samples j, j + 16, j + 32 ... as complex numbers, 16 of the 256. Two

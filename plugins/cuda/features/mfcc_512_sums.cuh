@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // F1 ... F8 of docs/equations.md for frames under many filter banks, for windows of 257 to 512 samples. Double reference:
-// tests/reference/mfcc.cc, tolerance 1e-3 of a cepstrum.
+// reference/mfcc.cc, tolerance 1e-3 of a cepstrum.
 //
 // A block owns 8 frames, of any jobs; four blocks share a multiprocessor of Hopper's. Half a warp takes a frame from samples to
 // its spectrum (mfcc_512_spectrum.cuh). Then bands are differences of running sums (plugins/gpu/features/mfcc_sums_types.h): a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mixtures of diagonal Gaussians (G1, G3) on Hopper's tensor cores. It computes what gmm_diagonal_tensor.cu does, with
-// the products of a warpgroup, which read the model from shared memory. Double reference: tests/reference/gmm.cc,
+// the products of a warpgroup, which read the model from shared memory. Double reference: reference/gmm.cc,
 // tolerance 2e-3.
 //
 // A warpgroup owns 64 rows, whose fragments stay in its registers. It takes 12 tiles of 8 Gaussians at a time from a

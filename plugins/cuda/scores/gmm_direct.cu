@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gaussians in plain FP32: score = constant - sum_i y_i^2, y_i = factor_i x_i - offset_i (diagonal, G1) or sum_{j >= i}
-// factor_ij x_j - offset_i (full, G2), in base 2; double reference tests/reference/gmm.cc. For GPUs without tensor cores, for
+// factor_ij x_j - offset_i (full, G2), in base 2; double reference reference/gmm.cc. For GPUs without tensor cores, for
 // Gaussians whose expanded form would cancel too much, and for the codebooks that states share.
 //
 // A warp takes one state (or four Gaussians) and 64 rows, two a lane. Its parameters are the same for all lanes, four

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mixtures of Gaussians with any quadratic form (G2, G3) on tensor cores: score = constant + sum_k w_k phi_k(x), phi
 // the D features and their D (D + 1) / 2 products. It is a product of rows [16][K] and Gaussians [K][8], in fp16 halves
-// of both, with sums in FP32. Double reference: tests/reference/gmm.cc, tolerance 2e-3. The products x_i x_j are made
+// of both, with sums in FP32. Double reference: reference/gmm.cc, tolerance 2e-3. The products x_i x_j are made
 // once a window by expand_kernel.
 //
 // A warp owns 16 or 32 rows and a block of 64 Gaussians, whose sums stay in its registers while K passes. Products hi

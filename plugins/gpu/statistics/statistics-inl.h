@@ -3,7 +3,7 @@
 // each share's Gaussians: a block has up to kStatisticsThreads shares of one sum. In the second a thread owns one
 // element of a sum, or a tile of kMomentTile x kMomentTile second moments, and walks the sum's shares in their order.
 // Operations and their order are those of builder/train/densities.cc and statistics.cc, so that the host finds the same
-// bits. The double reference is tests/reference/statistics.h. Files that include this one are compiled without
+// bits. The double reference is reference/statistics.h. Files that include this one are compiled without
 // contraction.
 //
 // Floor: with R shares of a mixture of K Gaussians in d dimensions, R d floats are read, and R K doubles of posteriors

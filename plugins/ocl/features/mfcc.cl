@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// F1 ... F8 of docs/equations.md in one kernel, in float; double reference tests/reference/mfcc.cc, tolerance 1e-3 of a
+// F1 ... F8 of docs/equations.md in one kernel, in float; double reference reference/mfcc.cc, tolerance 1e-3 of a
 // cepstrum.
 //
 // A work-group owns FRAMES frames, whose transforms have 16 points a work item. An item's frame is its

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mixtures of diagonal Gaussians (G1, G3) on NVIDIA's tensor cores: score = constant + sum_d u_d x_d + v_d x_d^2. It is
 // a product of rows [16][2 D] and Gaussians [2 D][8], in fp16 halves of both, with sums in FP32. Double reference:
-// tests/reference/gmm.cc, tolerance 2e-3. Tiles of Gaussians lie in memory as plugins/gpu/scores/gmm_tensor_pack.h says.
+// reference/gmm.cc, tolerance 2e-3. Tiles of Gaussians lie in memory as plugins/gpu/scores/gmm_tensor_pack.h says.
 //
 // A warp owns 16 or 32 rows, whose fragments stay in its registers, and takes one tile of 8 Gaussians after the other.
 // The next tile is loaded while this one is multiplied. Their log-sum-exp stays in registers, too, and leaves them once

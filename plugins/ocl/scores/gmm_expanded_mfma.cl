@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mixtures of Gaussians with any quadratic form (G2, G3) on the matrix cores of AMD's CDNA. It does the work of
 // gmm_expanded_tensor.cl, from the same packing, with v_mfma_f32_16x16x16_f16. Double reference:
-// tests/reference/gmm.cc, tolerance 2e-3.
+// reference/gmm.cc, tolerance 2e-3.
 //
 // A wave of 64 owns TILES tiles of 16 rows and a block of 64 Gaussians. Two tiles of 8 are side by side in the 16
 // columns of a product. Lane l has row, or Gaussian, l % 16. Among 16 values of k it has the four that one lane of the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mixtures over codebooks that many states share (G3). The Gaussians' scores have been computed, [gaussian][row] in base 2, and
-// every state takes ln sum_k 2^(log_weight_k + score_k); double reference tests/reference/gmm.cc. A row of work-items owns four
+// every state takes ln sum_k 2^(log_weight_k + score_k); double reference reference/gmm.cc. A row of work-items owns four
 // states of one codebook and GROUP_ROWS rows, a row an item. Each load of a score serves four exponentials, which bound the
 // kernel: one for each state, Gaussian and row.
 //   -D GROUP_ROWS=..., GROUP_ENTRIES=...

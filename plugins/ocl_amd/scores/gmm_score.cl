@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gaussians in FP32 for AMD: score = constant - sum_i y_i^2, y_i = factor_i x_i - offset_i (diagonal, G1) or sum_{j >=
-// i} factor_ij x_j - offset_i (full, G2), in base 2. Double reference: tests/reference/gmm.cc, tolerance 2e-3 of a
+// i} factor_ij x_j - offset_i (full, G2), in base 2. Double reference: reference/gmm.cc, tolerance 2e-3 of a
 // log-likelihood.
 //
 // The design of papers 000 and 001 for this vendor, brought to wide registers. A work-group is 64 lanes, and a lane has

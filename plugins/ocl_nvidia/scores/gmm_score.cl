@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gaussians in FP32 for NVIDIA: score = constant - sum_i y_i^2, y_i = factor_i x_i - offset_i (diagonal, G1) or sum_{j
-// >= i} factor_ij x_j - offset_i (full, G2), in base 2. Double reference: tests/reference/gmm.cc, tolerance 2e-3 of a
+// >= i} factor_ij x_j - offset_i (full, G2), in base 2. Double reference: reference/gmm.cc, tolerance 2e-3 of a
 // log-likelihood.
 //
 // A warp of 32 takes one state (or four Gaussians) and TILE_ROWS rows, LANE_ROWS a lane. Its parameters are the same for all
