@@ -12,6 +12,8 @@
 namespace asr {
 namespace {
 
+using Floats = std::vector<float>;
+
 struct Copies {
   std::vector<std::function<void()>> waiting;
   void finish() {
@@ -63,21 +65,21 @@ TEST(ReturnedRows, ThoseBeforeAnAwaitedAdvance) {
   FakeDevice device;
   ReturnedRows<FakeDevice> rows(device);
   std::vector<float> to(6, -1);
-  rows.start({1, 2, 9}, {{&to[0], 1}, {&to[1], 1}}, 2);  // neighbours in the array, each with its destination
+  rows.start(Floats{1, 2, 9}, {{&to[0], 1}, {&to[1], 1}}, 2);  // neighbours in the array, each with its destination
   rows.note_advance();
-  rows.start({3}, {{&to[2], 1}}, 1);
-  rows.start({4}, {{&to[3], 1}}, 1);
+  rows.start(Floats{3}, {{&to[2], 1}}, 1);
+  rows.start(Floats{4}, {{&to[3], 1}}, 1);
   rows.deliver(1);  // the only advance may be running
   EXPECT_EQ(to, (std::vector<float>{-1, -1, -1, -1, -1, -1}));
   rows.note_advance();
   rows.deliver(1);
   EXPECT_EQ(to, (std::vector<float>{1, 2, -1, -1, -1, -1}));
-  rows.start({5}, {{&to[4], 1}}, 1);
+  rows.start(Floats{5}, {{&to[4], 1}}, 1);
   rows.note_advance();
   rows.deliver(1);
   EXPECT_EQ(to, (std::vector<float>{1, 2, 3, 4, -1, -1}));
   to[2] = 7;
-  rows.start({6}, {{&to[5], 1}}, 1);
+  rows.start(Floats{6}, {{&to[5], 1}}, 1);
   rows.deliver(0);
   EXPECT_EQ(to, (std::vector<float>{1, 2, 7, 4, 5, 6}));  // each once
 }
@@ -86,12 +88,12 @@ TEST(ReturnedRows, NoneAfterAFailure) {
   FakeDevice device;
   ReturnedRows<FakeDevice> rows(device);
   std::vector<float> to(3, -1);
-  rows.start({1}, {{&to[0], 1}}, 1);
-  rows.start({2}, {{&to[1], 1}}, 1);
+  rows.start(Floats{1}, {{&to[0], 1}}, 1);
+  rows.start(Floats{2}, {{&to[1], 1}}, 1);
   device.queue.fails = true;
   EXPECT_THROW(rows.deliver(0), Error);
   device.queue.fails = false;
-  rows.start({3}, {{&to[2], 1}}, 1);
+  rows.start(Floats{3}, {{&to[2], 1}}, 1);
   rows.deliver(0);
   EXPECT_EQ(to, (std::vector<float>{-1, -1, 3}));
 }

@@ -9,6 +9,8 @@
 
 #include "core/base/error.h"
 #include "plugins/ocl/search/search_lanes.h"
+#include "reference/lattice.h"
+#include "reference/viterbi.h"
 #include "tests/conformance/random_graph.h"
 
 namespace asr::gpu {

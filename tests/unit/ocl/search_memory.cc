@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "plugins/ocl/search/search_lanes.h"
+#include "reference/viterbi.h"
 #include "tests/conformance/random_graph.h"
 #include "tests/unit/scratch.h"
 
