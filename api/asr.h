@@ -219,7 +219,7 @@ typedef struct asr_engine_config {
                                  devices only */
   const char *search_device;  /* since 0.2.0. "cpu", ...: searches, while `device` scores. Graphs then need no memory of
                                  `device`, but log-likelihoods pass through the host. NULL or "" (default): `device` does
-                                 both */
+                                 both, or the CPU searches for a back end that cannot */
   uint32_t model_bits;        /* since 0.2.0. 16: the device may keep Gaussians in 16 bits a parameter, for half the memory;
                                  scores change by a few hundredths near a Gaussian, by a thousandth of themselves far from all.
                                  A model that 16 bits cannot represent accurately is kept in 32. 0 (default) or 32: never */

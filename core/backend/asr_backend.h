@@ -155,7 +155,8 @@ typedef struct asr_gmm_codebook {
   uint64_t first_gaussian, first_mean; /* first_gaussian: counted over all codebooks */
 } asr_gmm_codebook;
 
-/* loglike[t][s] = sum over streams j of ln sum_k exp(log_weight[k]) N(x_j; mean_k, covariance_k), where k runs over
+/* The states are those of the acoustic model, which Kaldi calls pdfs and Sphinx senones; a graph has states of its own.
+ * loglike[t][s] = sum over streams j of ln sum_k exp(log_weight[k]) N(x_j; mean_k, covariance_k), where k runs over
  * codebook state_codebook[s][j] and its log weights begin at log_weights[state_weight[s][j]]. -inf weights are allowed. */
 typedef struct asr_acoustic_view {
   size_t size;

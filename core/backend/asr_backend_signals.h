@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * asr_backend_signals.h - the extension "signals" of a back end: samples become log-likelihoods in one step.
+ * asr_backend_signals.h - the extension "signals" of a back end: the fused step, in which samples become log-likelihoods.
  *
  * A device with memory of its own can keep an utterance's cepstra, rows of features and scores there, so that none of them is
- * copied to the host. Without this extension the core calls `extract`, makes the rows itself, and calls `score`. The rules of
- * asr_backend.h for calls, threads and versions hold.
+ * copied to the host. Without this extension the core calls `extract`, makes the rows itself, and calls `score`. A *signal* is
+ * one utterance's samples as the device holds them; the slot `step` is the fused step. (The engine's own step is one turn of
+ * its thread, and the fusion of models is another extension.) The rules of asr_backend.h for calls, threads and versions hold.
  */
 #ifndef SENONE_ASR_BACKEND_SIGNALS_H
 #define SENONE_ASR_BACKEND_SIGNALS_H
@@ -60,7 +61,7 @@ typedef struct asr_signal_options {
   uint32_t normalise_whole, reserved;
 } asr_signal_options;
 
-/* One utterance's job of a step: n_frames more frames of its signal, and its next n_rows rows. The rows go to the score
+/* One utterance's job of a fused step: n_frames more frames of its signal, and its next n_rows rows. The rows go to the score
  * buffer from row first_row on; the rows of successive jobs follow each other, starting at row 0. At most frames - lookahead
  * rows are made in total or, once `ends` is set, one per frame. At most 2 * window_frames + lookahead frames, including the
  * job's own, have no row yet when a step begins, but for signals with normalise_whole. */

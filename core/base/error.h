@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error is the project's only exception type: a status and one sentence for the user. Core, tools and plugins throw it. Two
+// Error is the project's only exception type: a status and one message for the user. Core, tools and plugins throw it. Two
 // borders turn it into codes: api/guard.h and plugins/common/guard.h.
 #pragma once
 
@@ -21,7 +21,7 @@ class Error : public std::runtime_error {
   asr_status code_;
 };
 
-// Throws Error with a printf-formatted sentence: fail(ASR_BAD_FILE, "%s: ...; do ...", path).
+// Throws Error with a printf-formatted message: fail(ASR_BAD_FILE, "%s: ...; do ...", path).
 [[noreturn]] void fail(asr_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Returns the error of a failed allocation, created when the library is loaded. Copies of an Error share its text, so

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LastError keeps the sentence of a thread's last failed call, for borders that return it as a C string.
+// LastError keeps the message of a thread's last failed call, for borders that return it as a C string.
 #pragma once
 
 #include <cstring>
@@ -11,11 +11,11 @@ namespace asr {
 struct LastError {
   char text[4096];
 
-  // Truncates longer sentences at a boundary between UTF-8 characters.
-  void keep(const char *sentence) noexcept {
-    size_t n = strnlen(sentence, sizeof(text) - 1);
-    while (n > 0 && (sentence[n] & 0xc0) == 0x80) --n;
-    memcpy(text, sentence, n);
+  // Truncates longer messages at a boundary between UTF-8 characters.
+  void keep(const char *message) noexcept {
+    size_t n = strnlen(message, sizeof(text) - 1);
+    while (n > 0 && (message[n] & 0xc0) == 0x80) --n;
+    memcpy(text, message, n);
     text[n] = '\0';
   }
 };
