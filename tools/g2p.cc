@@ -141,6 +141,11 @@ void train(const G2pArguments &arguments) {
       if (!trained[i]) add_errors(model, dictionary.words[i], &errors);
     }
   }
+  if (dictionary.had_positions) {
+    print_line(stderr,
+               "senone: note: %s: the endings _B _I _E _S of its phones were taken off; the model has the phones without",
+               arguments.dictionary.c_str());
+  }
   if (!arguments.json) print_training(model, training, trained_s - start_s);
   if (errors.n_words > 0) print_errors(errors, wall_seconds() - trained_s, arguments.json);
 }

@@ -165,7 +165,8 @@ void import_graph(const GraphArguments &arguments, const Bundle &bundle, const H
   {
     Progress progress("graph");
     progress.update(-1, "reading " + arguments.hclg);
-    const WordTable words = {parse_symbols(read_text(arguments.words, {"a table of words and their numbers"}), arguments.words), {}};
+    const WordTable words = {parse_symbols(read_text(arguments.words, {"a table of words and their numbers"}), arguments.words),
+                             {}};
     check_are_words(words.words, set, arguments.words);
     graph = read_openfst_graph(arguments.hclg, set, words.words, arguments.words);
     check_decoding_graph(graph, set, arguments.hclg);
@@ -184,7 +185,9 @@ void run_graph(const GraphArguments &arguments) {
   check_contexts(bundle, set);
   std::vector<uint32_t> silence;
   if (!arguments.silence.empty()) {
-    silence = name_silence(&set, read_silence_names(arguments.silence, {}), arguments.model);
+    const auto names =
+        read_silence_names(arguments.silence, {}, "bundles keep only names, so name the phones: --silence SIL,SPN");
+    silence = name_silence(&set, names, arguments.model);
   }
   size_t n_left_out = 0, n_words = 0;
   std::string left_out;
@@ -212,15 +215,16 @@ void run_graph(const GraphArguments &arguments) {
       const auto left_out = lexicon.left_out.find(word);
       return left_out == lexicon.left_out.end() ? "" : left_out->second.why();
     };
-    const Grammar grammar = read_grammar(arguments, vocabulary, report);
+    Grammar grammar = read_grammar(arguments, vocabulary, report);
     for (const std::string &word : dropped) (lexicon.left_out.count(word) > 0 ? unusable : unpronounced).push_back(word);
     if (guessed) add_words(&lexicon, guessed->words(), arguments.g2p);
+    n_words = grammar.words.size() - 1;
+    add_outputs(&grammar, lexicon);
     GraphOptions options = arguments.options;
     options.filler_phones = filler_phones(bundle, set);
     options.filler_phones.insert(options.filler_phones.end(), silence.begin(), silence.end());
     options.n_threads = 0;
     graph = build_graph(set, lexicon, grammar, options, report, &sizes);
-    n_words = grammar.words.size() - 1;
     progress.update(-1, "writing the graph");
     write(arguments, bundle, graph, {grammar.words, grammar.labels}, set);
   }

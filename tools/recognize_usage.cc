@@ -244,7 +244,10 @@ void read_usage(Options *options) {
 
 void check_usage(const Options &options, const UtteranceSource &source) {
   check_nothing_is_replaced(options, source);
-  if (options.srt && source.size() != size_t{1}) throw UsageError("recognize: --srt takes one recording at a time");
+  if (options.srt && source.size() != size_t{1}) {
+    throw UsageError(
+        "recognize: --srt takes one recording at a time, and no file: it prints captions, so redirect them (>FILE)");
+  }
   const bool slf = std::filesystem::path(options.lattice).extension() == ".slf";
   if (slf && (source.size() != size_t{1} || !options.endpoint.empty()))
     throw UsageError("recognize: --lattice FILE.slf takes one recording at a time, without --endpoint");

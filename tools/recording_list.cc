@@ -50,6 +50,16 @@ void check_no_segment(const std::string &line) {
   fail(ASR_BAD_FILE, "is a line of Kaldi's segments; parts of recordings are not read; cut them out into files");
 }
 
+// Refuses rows of a table, such as DeepSpeech's "wav_filename,wav_filesize,transcript".
+void check_no_table(const std::string &line) {
+  if (line.find(',') == std::string::npos || is_file(line) || is_file(split(line).path)) return;
+  if (line.find(".wav,") == std::string::npos && line.find(".flac,") == std::string::npos &&
+      line.find(".mp3,") == std::string::npos && line.find("filename,") == std::string::npos && line.find("path,") != 0) {
+    return;
+  }
+  fail(ASR_BAD_FILE, "is a row of a table with commas (CSV); make lines of \"path [id]\" of it");
+}
+
 Fields fields_of_list(const std::string &line) {
   if (line[0] == '"') {
     const size_t end = line.find('"', 1);
@@ -61,6 +71,7 @@ Fields fields_of_list(const std::string &line) {
   Fields fields = split(line);
   if (!fields.id.empty() && !is_file(fields.path) && is_file(line)) return {line, ""};
   check_no_segment(line);
+  check_no_table(line);
   if (fields.id.find_first_of(kBlanks) != std::string::npos) {
     fail(ASR_BAD_FILE, "is not \"path [id]\"; put a path with blanks in double quotes");
   }

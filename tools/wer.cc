@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/text/text_file.h"
+#include "builder/text/unicode.h"
 #include "builder/text/unpack.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -77,6 +78,17 @@ CrossEntropy cross_entropy(const WerResult &result, const std::map<std::string, 
     }
   }
   return sum;
+}
+
+// Counts the substitutions whose words differ in case alone.
+size_t n_of_case(const WerResult &result) {
+  size_t n = 0;
+  for (const UtteranceResult &utterance : result.utterances) {
+    for (const auto &[ref, hyp] : utterance.alignment) {
+      n += !ref.empty() && !hyp.empty() && ref != hyp && fold_letters(ref) == fold_letters(hyp);
+    }
+  }
+  return n;
 }
 
 std::string percent_text(size_t part, size_t whole) {
@@ -196,6 +208,9 @@ void run(const WerOptions &options) {
   } else {
     print_text(result, options);
   }
+  const size_t n = n_of_case(result);
+  if (n > 0)
+    print_line(stderr, "senone: note: %zu of the substitutions differ in case alone; --ignore-case takes it for the same", n);
 }
 
 void add_wer(Command app) {

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/limits.h"
+#include "core/model/hmm_set.h"
 
 namespace asr {
 namespace {
@@ -71,6 +72,32 @@ void for_each_line(const std::string &text,
   }
 }
 
+// Returns true if the phone ends as Kaldi's in this position of a word do.
+bool has_ending(const std::string &phone, WordPosition position) {
+  const std::string_view ending = kPositionEndings[static_cast<size_t>(position)];
+  return phone.size() > ending.size() && std::string_view(phone).substr(phone.size() - ending.size()) == ending;
+}
+
+// Takes the endings of positions off all phones, if every word of several phones has them. Words of one phone may have none:
+// Kaldi's silences (<eps> SIL).
+bool take_endings_off(std::vector<DictionaryLine> *lines) {
+  bool found = false;
+  for (const DictionaryLine &line : *lines) {
+    const size_t n = line.phones.size();
+    for (size_t i = 0; i < n && n > 1; ++i) {
+      if (!has_ending(line.phones[i], position_in_word(i, n))) return false;
+      found = true;
+    }
+  }
+  if (!found) return false;
+  for (DictionaryLine &line : *lines) {
+    for (size_t i = 0; i < line.phones.size(); ++i) {
+      if (has_ending(line.phones[i], position_in_word(i, line.phones.size()))) line.phones[i].resize(line.phones[i].size() - 2);
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 void read_dictionary_lines(const std::string &text, const std::string &source,
@@ -102,7 +129,7 @@ void read_dictionary_lines(const std::string &text, const std::string &source,
     size_t at = 1;
     if (has_output(fields, is_phone)) {
       line.output = fields[at].substr(1, fields[at].size() - 2);
-      if (line.output == line.word) line.output.clear();
+      if (line.output == line.word) line.output.reset();
       ++at;
     }
     const auto is_column = [&](const std::string &field) {
@@ -132,12 +159,13 @@ void read_dictionary_lines(const std::string &text, const std::string &source,
 Pronunciations parse_pronunciations(const std::string &text, const std::string &source) {
   std::map<std::string, uint32_t> phones;
   std::vector<DictionaryLine> lines;
-  read_dictionary_lines(text, source, [&](const DictionaryLine &line) {
-    for (const std::string &phone : line.phones) phones.emplace(phone, 0);
-    lines.push_back(line);
-  });
+  read_dictionary_lines(text, source, [&](const DictionaryLine &line) { lines.push_back(line); });
   if (lines.empty()) fail(ASR_BAD_FILE, "%s: no words in it; give a dictionary of words and their phones", source.c_str());
   Pronunciations out;
+  out.had_positions = take_endings_off(&lines);
+  for (const DictionaryLine &line : lines) {
+    for (const std::string &phone : line.phones) phones.emplace(phone, 0);
+  }
   for (auto &[phone, number] : phones) {
     number = static_cast<uint32_t>(out.phones.size());
     out.phones.push_back(phone);

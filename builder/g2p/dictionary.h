@@ -20,12 +20,12 @@
 namespace asr {
 
 struct DictionaryLine {
-  size_t number;                    // from 1
-  std::string word;                 // without "(2)"
-  std::vector<std::string> phones;  // at least one, at most kMaxWordPhones
-  double probability = 1;           // of the pronunciation; above 0
-  bool has_silence = false;         // true: it also has the three numbers about silence
-  std::string output;               // HTK's output symbol; empty: none, or that of the word itself
+  size_t number;                      // from 1
+  std::string word;                   // without "(2)"
+  std::vector<std::string> phones;    // at least one, at most kMaxWordPhones
+  double probability = 1;             // of the pronunciation; above 0
+  bool has_silence = false;           // true: it also has the three numbers about silence
+  std::optional<std::string> output;  // HTK's output symbol, which may be empty; unset: none, or that of the word itself
 };
 
 // Calls `use` for each line except empty ones and comments; throws naming the line if it is malformed. is_phone tells the names
@@ -40,10 +40,13 @@ struct PronouncedWord {
 };
 
 struct Pronunciations {
+  bool had_positions = false;         // the phones had Kaldi's endings of positions in words, which were taken off
   std::vector<std::string> phones;    // sorted
   std::vector<PronouncedWord> words;  // sorted, distinct
 };
 
+// Reads a dictionary. If every word of several phones has Kaldi's endings (HELLO HH_B AH_I L_I OW_E), all endings are taken
+// off: they follow from the place in the word, and a phone is the same with each.
 Pronunciations parse_pronunciations(const std::string &text, const std::string &source);
 // Returns the code point that begins at *at and moves *at behind it; unset if the text is not UTF-8.
 std::optional<uint32_t> next_letter(std::string_view text, size_t *at);

@@ -138,8 +138,14 @@ std::vector<std::string> parse_word_list(const std::string &text, const std::str
     std::istringstream fields(line);
     std::string word, more;
     if (!(fields >> word) || word[0] == '#') continue;
-    if (fields >> more)
-      fail(ASR_BAD_FILE, "%s: line %zu: more than one word; put each on its own line", source.c_str(), number);
+    if (fields >> more) {
+      for (std::string next; fields >> next;) more = next;
+      const bool is_threshold = more.size() > 2 && more.front() == '/' && more.back() == '/';
+      fail(ASR_BAD_FILE, "%s: line %zu: %s", source.c_str(), number,
+           is_threshold ? "has a threshold, as PocketSphinx's lists of keywords; there is none here, results have confidences: "
+                          "leave it out"
+                        : "more than one word; put each on its own line, and phrases into a grammar");
+    }
     if (seen.insert(word).second) words.push_back(word);
   }
   if (words.empty()) fail(ASR_BAD_FILE, "%s: no words in it; put one on each line", source.c_str());

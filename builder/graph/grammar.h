@@ -35,6 +35,8 @@ struct Grammar {
   std::vector<std::string> words;  // [0] is "<eps>"
   std::vector<WordLabel> labels;   // [words], or empty: the same word with another label is another symbol
   std::vector<bool> is_class;      // [words], or empty: the word is the name of a class (open_graph.h)
+  // [words][pronunciation of the word in the lexicon]: the word of results, 0 for none. Empty: always the word itself.
+  std::vector<std::vector<uint32_t>> outputs;
   uint32_t start = 0;
   std::vector<std::vector<GrammarArc>> arcs;  // [n_states]
   std::vector<float> final_costs;             // [n_states]

@@ -156,6 +156,7 @@ BuiltGraph GraphBuilder::build(const std::function<Grammar(const Vocabulary &)> 
   Grammar grammar = make_grammar(words.vocabulary());
   for (const std::string &word : grammar.words) grammar.is_class.push_back(words.is_class(word));
   const Lexicon lexicon = words.lexicon_of(grammar.words);
+  add_outputs(&grammar, lexicon);
   const GraphOptions of_graph = graph_options(options);
   if (std::find(grammar.is_class.begin(), grammar.is_class.end(), true) != grammar.is_class.end()) {
     const auto open = std::make_shared<OpenGrammar>();

@@ -19,6 +19,7 @@ void GraphBuilder::compile_phrases(PhraseList *list, const std::string &name) co
   vocabulary.pronounced = [list](const std::string &word) { return list->lexicon.contains(word); };
   vocabulary.drop_unknown = true;
   ClassGrammar of_class = class_grammar(rules_grammar(phrase_rules(list->phrases), "", vocabulary, name), name);
+  add_outputs(&of_class.grammar, list->lexicon, &of_class.ends_phrase);
   list->graph = build_class_graph(model_->set, model_->contexts, list->lexicon, of_class, list->options);
   list->words = {std::move(of_class.grammar.words), std::move(of_class.grammar.labels)};
   list->ends_phrase = std::move(of_class.ends_phrase);

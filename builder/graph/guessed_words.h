@@ -15,7 +15,7 @@ namespace asr {
 
 class GuessedWords {
  public:
-  // Guesses up to `n_best` pronunciations of a word, with the phones of `set`.
+  // Guesses up to `n_best` pronunciations of a word, with the phones of `set`, which must outlive this.
   GuessedWords(std::shared_ptr<const G2pModel> model, const HmmSet &set, size_t n_best);
 
   // Returns false for a word with letters outside the model, or without a pronunciation in these phones.
@@ -26,6 +26,7 @@ class GuessedWords {
 
  private:
   const std::shared_ptr<const G2pModel> model_;
+  const HmmSet &set_;
   const size_t n_best_;
   std::vector<uint32_t> phone_of_;  // phone of the model -> phone of the set; kNoPhone if the set lacks it
   std::map<std::string, std::vector<std::vector<uint32_t>>> words_;

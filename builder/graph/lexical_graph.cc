@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <tuple>
 
 #include "builder/graph/hash.h"
 #include "core/base/error.h"
@@ -91,7 +93,9 @@ class TreeBuilder {
       const std::vector<float> *const costs = costs_of_[arc.word];
       for (size_t i = 0; i < pronunciations.size(); ++i) {
         const double cost = arc.cost + word_cost_ + (costs == nullptr ? 0.0 : double{(*costs)[i]});
-        entries_.push_back({pronunciations[i], arc.word, on_cost_grid(cost), arc.next});
+        const bool is_itself = grammar_.outputs.empty() || grammar_.outputs[arc.word].empty();
+        const uint32_t word = is_itself ? arc.word : grammar_.outputs[arc.word][i];
+        entries_.push_back({pronunciations[i], word, on_cost_grid(cost), arc.next});
       }
     }
     std::sort(entries_.begin(), entries_.end(), [&](const Entry &a, const Entry &b) {
@@ -174,6 +178,38 @@ class TreeBuilder {
 };
 
 }  // namespace
+
+void add_outputs(Grammar *grammar, const Lexicon &lexicon, std::vector<bool> *ends_phrase) {
+  if (lexicon.outputs_of.empty()) return;
+  using Symbol = std::tuple<std::string, std::string, std::string, bool>;  // word, its rule and tags, whether it ends a phrase
+  const auto symbol_of = [&](const std::string &text, uint32_t word) {
+    const WordLabel label = grammar->labels.empty() ? WordLabel{} : grammar->labels[word];
+    return Symbol(text, label.rule, label.tags, ends_phrase != nullptr && (*ends_phrase)[word]);
+  };
+  const auto is_class = [&](uint32_t word) { return !grammar->is_class.empty() && grammar->is_class[word]; };
+  const auto n_words = static_cast<uint32_t>(grammar->words.size());
+  std::map<Symbol, uint32_t> number_of;
+  for (uint32_t word = 1; word < n_words; ++word) {
+    if (!is_class(word)) number_of.emplace(symbol_of(grammar->words[word], word), word);
+  }
+  const auto number = [&](const std::string &text, uint32_t word) -> uint32_t {
+    if (text.empty()) return 0;
+    const auto [found, is_new] = number_of.emplace(symbol_of(text, word), static_cast<uint32_t>(grammar->words.size()));
+    if (is_new) {
+      grammar->words.push_back(text);
+      if (!grammar->labels.empty()) grammar->labels.push_back(WordLabel(grammar->labels[word]));
+      if (!grammar->is_class.empty()) grammar->is_class.push_back(false);
+      if (ends_phrase != nullptr) ends_phrase->push_back((*ends_phrase)[word]);
+    }
+    return found->second;
+  };
+  grammar->outputs.assign(n_words, {});
+  for (uint32_t word = 1; word < n_words; ++word) {
+    const auto found = lexicon.outputs_of.find(grammar->words[word]);
+    if (is_class(word) || found == lexicon.outputs_of.end()) continue;
+    for (const std::string &output : found->second) grammar->outputs[word].push_back(number(output, word));
+  }
+}
 
 LexicalGraph make_lexical_graph(const Grammar &grammar, const Lexicon &lexicon, double word_cost,
                                 const BuildProgress &progress) {

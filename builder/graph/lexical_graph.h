@@ -60,6 +60,10 @@ struct LexicalGraph {
   uint32_t n_states() const { return static_cast<uint32_t>(final_costs.size()); }
 };
 
+// Adds to the grammar the words that its results have instead of others (Lexicon::outputs_of), with the labels of those, so
+// that make_lexical_graph uses them. ends_phrase (ClassGrammar) grows with the words.
+void add_outputs(Grammar *grammar, const Lexicon &lexicon, std::vector<bool> *ends_phrase = nullptr);
+
 // Makes the lexical graph. Names of classes keep their cost. Every other word costs word_cost more than in the grammar, and so
 // does the end (the cost of no filler there).
 LexicalGraph make_lexical_graph(const Grammar &grammar, const Lexicon &lexicon, double word_cost,

@@ -2,7 +2,6 @@
 #include "builder/graph/lexicon.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
@@ -14,11 +13,12 @@
 namespace asr {
 namespace {
 
-struct PricedWord {
+struct PronouncedAs {
   std::string word;
-  float cost;  // -ln of the pronunciation's probability
+  float cost = 0;  // -ln of the pronunciation's probability
+  std::optional<std::string> output = {};
 };
-using WordsOf = std::map<std::vector<uint32_t>, std::vector<PricedWord>>;  // key: pronunciation
+using WordsOf = std::map<std::vector<uint32_t>, std::vector<PronouncedAs>>;  // key: pronunciation
 
 // Sets the cost of the last of a word's n pronunciations; of one that is there twice the least counts.
 void set_cost(Lexicon *lexicon, const std::string &word, size_t n, bool is_new, float cost) {
@@ -29,17 +29,26 @@ void set_cost(Lexicon *lexicon, const std::string &word, size_t n, bool is_new, 
   costs.back() = is_new ? cost : std::min(costs.back(), cost);
 }
 
+// Sets the output of the last of a word's n pronunciations; of one that is there twice the first counts.
+void set_output(Lexicon *lexicon, const std::string &word, size_t n, bool is_new, const std::optional<std::string> &output) {
+  if (!is_new || (!output && lexicon->outputs_of.count(word) == 0)) return;
+  std::vector<std::string> &outputs = lexicon->outputs_of[word];
+  outputs.resize(n, word);
+  if (output) outputs.back() = *output;
+}
+
 // Numbers the pronunciations.
 Lexicon numbered(const WordsOf &words_of, const std::string &source) {
   Lexicon lexicon;
   for (const auto &[phones, words] : words_of) {
     const uint32_t index = static_cast<uint32_t>(lexicon.pronunciations.size());
     lexicon.pronunciations.push_back(phones);
-    for (const auto &[word, cost] : words) {
+    for (const auto &[word, cost, output] : words) {
       std::vector<uint32_t> &of_word = lexicon.pronunciations_of[word];
       const bool is_new = of_word.empty() || of_word.back() != index;
       if (is_new) of_word.push_back(index);
       set_cost(&lexicon, word, of_word.size(), is_new, cost);
+      set_output(&lexicon, word, of_word.size(), is_new, output);
       if (of_word.size() > kMaxPronunciations) {
         fail(ASR_BAD_FILE, "%s: '%.40s' has more than %zu pronunciations; leave some out", source.c_str(), word.c_str(),
              kMaxPronunciations);
@@ -52,14 +61,15 @@ Lexicon numbered(const WordsOf &words_of, const std::string &source) {
 void collect(const Lexicon &lexicon, WordsOf *words_of) {
   for (const auto &[word, pronunciations] : lexicon.pronunciations_of) {
     const auto costs = lexicon.costs_of.find(word);
+    const auto outputs = lexicon.outputs_of.find(word);
     for (size_t i = 0; i < pronunciations.size(); ++i) {
-      const float cost = costs == lexicon.costs_of.end() ? 0 : costs->second[i];
-      (*words_of)[lexicon.pronunciations[pronunciations[i]]].push_back({word, cost});
+      PronouncedAs as{word};
+      if (costs != lexicon.costs_of.end()) as.cost = costs->second[i];
+      if (outputs != lexicon.outputs_of.end()) as.output = outputs->second[i];
+      (*words_of)[lexicon.pronunciations[pronunciations[i]]].push_back(std::move(as));
     }
   }
 }
-
-constexpr std::array<const char *, 4> kEndings = {"_I", "_B", "_E", "_S"};  // Kaldi's, by WordPosition
 
 // The names by which dictionaries call a model's phones: their own, and those with Kaldi's endings of word positions.
 class PhoneNames {
@@ -70,10 +80,14 @@ class PhoneNames {
   };
 
   explicit PhoneNames(const HmmSet &set) {
-    for (uint32_t i = 0; i < set.phones.size(); ++i) named_[set.phones[i].name] = {i, kAnyPosition};
+    for (uint32_t i = 0; i < set.phones.size(); ++i) {
+      named_[set.phones[i].name] = {i, kAnyPosition};
+      for (uint8_t position = 0; position < 4; ++position) exists_.push_back(set.has_position(i, WordPosition(position)));
+    }
     for (const PhoneContexts &contexts : set.phone_contexts) {
       if (contexts.position == kAnyPosition) continue;
-      named_.emplace(set.phones[contexts.base].name + kEndings[contexts.position], Named{contexts.base, contexts.position});
+      named_.emplace(set.phones[contexts.base].name + kPositionEndings[contexts.position],
+                     Named{contexts.base, contexts.position});
     }
   }
 
@@ -82,7 +96,10 @@ class PhoneNames {
     return found == named_.end() ? nullptr : &found->second;
   }
 
+  bool has(uint32_t phone, WordPosition position) const { return exists_[4 * phone + static_cast<size_t>(position)]; }
+
  private:
+  std::vector<bool> exists_;  // [4 * phone + position]
   std::unordered_map<std::string, Named> named_;
 };
 
@@ -96,7 +113,7 @@ void check_position(const PhoneNames::Named &named, size_t i, const DictionaryLi
        "between "
        "in _I, single ones in _S, or none has an ending",
        source.c_str(), line.number, line.word.c_str(), name.c_str(), i + 1, line.phones.size(),
-       (name.substr(0, name.size() - 2) + kEndings[position]).c_str());
+       (name.substr(0, name.size() - 2) + kPositionEndings[position]).c_str());
 }
 
 }  // namespace
@@ -108,26 +125,29 @@ Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source,
   WordsOf words_of;
   std::map<std::string, LeftOut> left_out;
   const LeftOut *first = nullptr;
-  size_t n_with_silence = 0, n_with_output = 0;
+  size_t n_with_silence = 0;
   *n_left_out = 0;
   read_dictionary_lines(
       text, source,
       [&](const DictionaryLine &line) {
         std::vector<uint32_t> phones;
+        const auto leave_out = [&](const std::string &phone) {
+          ++*n_left_out;
+          const auto added = left_out.emplace(line.word, LeftOut{line.number, phone}).first;
+          if (first == nullptr) first = &added->second;
+        };
         for (size_t i = 0; i < line.phones.size(); ++i) {
           const PhoneNames::Named *const named = names.find(line.phones[i]);
-          if (named == nullptr) {
-            ++*n_left_out;
-            const auto added = left_out.emplace(line.word, LeftOut{line.number, line.phones[i]}).first;
-            if (first == nullptr) first = &added->second;
-            return;
-          }
+          if (named == nullptr) return leave_out(line.phones[i]);
           check_position(*named, i, line, source);
+          const WordPosition position = position_in_word(i, line.phones.size());
+          if (!names.has(named->phone, position)) {
+            return leave_out(set.phones[named->phone].name + kPositionEndings[static_cast<size_t>(position)]);
+          }
           phones.push_back(named->phone);
         }
-        words_of[phones].push_back({line.word, static_cast<float>(-std::log(line.probability) + 0.0)});
+        words_of[phones].push_back({line.word, static_cast<float>(-std::log(line.probability) + 0.0), line.output});
         n_with_silence += line.has_silence;
-        n_with_output += !line.output.empty();
       },
       [&](const std::string &name) { return names.find(name) != nullptr; });
   if (words_of.empty()) {
@@ -140,11 +160,6 @@ Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source,
     lexicon.notes.push_back(
         format("%s: the probabilities of silence at %zu pronunciations are not used; the graph has one for all words",
                source.c_str(), n_with_silence));
-  }
-  if (n_with_output > 0) {
-    lexicon.notes.push_back(
-        format("%s: the output symbols of %zu pronunciations are not used; results have the words themselves", source.c_str(),
-               n_with_output));
   }
   return lexicon;
 }
@@ -173,7 +188,7 @@ void add_words(Lexicon *lexicon, const std::map<std::string, std::vector<std::ve
   WordsOf words_of;
   collect(*lexicon, &words_of);
   for (const auto &[word, pronunciations] : words) {
-    for (const std::vector<uint32_t> &phones : pronunciations) words_of[phones].push_back({word, 0});
+    for (const std::vector<uint32_t> &phones : pronunciations) words_of[phones].push_back({word});
   }
   Lexicon all = numbered(words_of, source);
   all.left_out = std::move(lexicon->left_out);
@@ -202,6 +217,8 @@ Lexicon restricted(const Lexicon &lexicon, const std::vector<std::string> &words
     result.pronunciations_of.insert(*found);
     const auto costs = lexicon.costs_of.find(word);
     if (costs != lexicon.costs_of.end()) result.costs_of.insert(*costs);
+    const auto outputs = lexicon.outputs_of.find(word);
+    if (outputs != lexicon.outputs_of.end()) result.outputs_of.insert(*outputs);
     for (const uint32_t index : found->second) number_of[index] = 0;
   }
   for (auto &[index, number] : number_of) {

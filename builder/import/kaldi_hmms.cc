@@ -66,6 +66,12 @@ class HmmSetMaker {
       add_contexts(*tree);
     }
     add_transitions();
+    if (tree != nullptr && tree->width() == 1 && !set_.knows_contexts()) {
+      fail(ASR_INVALID_ARGUMENT,
+           "%s: has several pdfs for the neighbours of a phone, but the tree of --tree is one of monophones; give the model's "
+           "own tree",
+           source_);
+    }
     for (uint32_t i = 0; i < set_.phones.size(); ++i) {
       if (set_.silence == kNoPhone && is_silence(set_.phones[i].name)) set_.silence = i;
     }
@@ -372,6 +378,7 @@ WordBoundaries read_word_boundaries(const std::string &path, const std::vector<s
   const std::string text = read_text(path, {"a list of word boundaries"});
   TextLines lines(text, path);
   WordBoundaries boundaries;
+  std::map<uint32_t, size_t> line_of;  // key: phone
   std::vector<std::string_view> words;
   while (lines.next(words, "\n")) {  // no comments: names of phones may begin with any letter
     if (words.size() != 2) lines.fail_line("is not: a phone and nonword, begin, end, internal or singleton");
@@ -395,7 +402,12 @@ WordBoundaries read_word_boundaries(const std::string &path, const std::vector<s
                              name.c_str(), ending->text)
                           .c_str());
     }
-    boundaries[static_cast<uint32_t>(phone)] = ending == kEndings.end() ? kAnyPosition : static_cast<uint8_t>(ending->position);
+    const uint8_t position = ending == kEndings.end() ? kAnyPosition : static_cast<uint8_t>(ending->position);
+    const auto [listed, is_new] = boundaries.emplace(static_cast<uint32_t>(phone), position);
+    const size_t line = line_of.emplace(static_cast<uint32_t>(phone), lines.line_number()).first->second;
+    if (!is_new && listed->second != position) {
+      lines.fail_line(format("has phone %s again, and line %zu says something else of it", name.c_str(), line).c_str());
+    }
   }
   return boundaries;
 }

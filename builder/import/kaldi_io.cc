@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <map>
 
 #include "builder/text/text_file.h"
 #include "core/base/error.h"
@@ -28,6 +29,26 @@ void ObjectReader::fail_here(const std::string &what) const {
 void ObjectReader::begin_object() {
   binary_ = bytes_.substr(at_, 2) == std::string_view("\0B", 2);
   if (binary_) at_ += 2;
+  object_begin_ = at_;
+  if (!first_object_) first_object_ = at_;
+}
+
+bool ObjectReader::begins_file(size_t position) const {
+  return object_begin_ == first_object_.value_or(object_begin_) && bytes_.find_first_not_of(kBlanks, object_begin_) >= position;
+}
+
+void ObjectReader::fail_kind(size_t begin, const std::string &kind, const char *wanted, const char *what) {
+  at_ = begin;
+  static const std::map<std::string, const char *> kKinds = {
+      {"FV", "vector"},        {"DV", "vector"},        {"FM", "matrix"},  {"DM", "matrix"}, {"CM", "matrix"},
+      {"FP", "packed matrix"}, {"DP", "packed matrix"}, {"CM2", "matrix"}, {"CM3", "matrix"}};
+  const auto known = kKinds.find(kind);
+  if (known != kKinds.end()) {
+    fail_here(format("%s is a %s where a %s must be; name the right file", what, known->second, wanted));
+  }
+  if (begins_file(begin))
+    fail_here(format("does not begin with a %s, so it is a file of another kind; name the right one", wanted));
+  fail_here(format("%s is not a %s; the file is damaged", what, wanted));
 }
 
 void ObjectReader::skip_blanks() { at_ = std::min(bytes_.find_first_not_of(kBlanks, at_), bytes_.size()); }
@@ -62,8 +83,8 @@ void ObjectReader::expect(const char *expected) {
   const std::string found = token(expected);
   if (found == expected) return;
   at_ = begin;
-  const bool is_first = bytes_.find_first_not_of(kBlanks, binary_ ? 2 : 0) >= begin;
-  if (is_first) fail_here(format("does not begin with %s, so it is a file of another kind; name the right one", expected));
+  if (begins_file(begin))
+    fail_here(format("does not begin with %s, so it is a file of another kind; name the right one", expected));
   fail_here(format("has no %s where one must follow; the file is damaged", expected));
 }
 
@@ -241,8 +262,9 @@ std::vector<T> ObjectReader::vector(const char *what) {
     std::vector<size_t> row_ends;
     return bracketed<T>(what, &row_ends);
   }
+  const size_t begin = at_;
   const std::string kind = token(what);
-  if (kind != "FV" && kind != "DV") fail_here(format("%s is not a vector; the file is damaged", what));
+  if (kind != "FV" && kind != "DV") fail_kind(begin, kind, "vector", what);
   const uint32_t n = count(what);
   return raw_values<T>(kind[0], n, what);
 }
@@ -260,9 +282,10 @@ Matrix<T> ObjectReader::matrix(const char *what) {
     }
     return m;
   }
+  const size_t begin = at_;
   const std::string kind = token(what);
   if (kind.substr(0, 2) == "CM") return compressed<T>(kind, what);
-  if (kind != "FM" && kind != "DM") fail_here(format("%s is not a matrix; the file is damaged", what));
+  if (kind != "FM" && kind != "DM") fail_kind(begin, kind, "matrix", what);
   m.n_rows = count(what);
   m.n_cols = count(what);
   m.values = raw_values<T>(kind[0], uint64_t{m.n_rows} * m.n_cols, what);
@@ -278,8 +301,9 @@ std::vector<T> ObjectReader::packed(const char *what, uint32_t *n_rows) {
     if (values.size() != triangle(*n_rows)) fail_here(format("%s is not a lower triangle", what));
     return values;
   }
+  const size_t begin = at_;
   const std::string kind = token(what);
-  if (kind != "FP" && kind != "DP") fail_here(format("%s is not a packed matrix; the file is damaged", what));
+  if (kind != "FP" && kind != "DP") fail_kind(begin, kind, "packed matrix", what);
   *n_rows = count(what);
   return raw_values<T>(kind[0], triangle(*n_rows), what);
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,7 +62,13 @@ class ObjectReader {
   std::string source_;
   size_t at_;
   bool binary_ = false;
+  size_t object_begin_ = 0;
+  std::optional<size_t> first_object_;  // where the first object begins
 
+  // True if only blanks are between the begin of the file's first object and this position: what is wrong there is the kind of
+  // the file, and no damage.
+  bool begins_file(size_t position) const;
+  [[noreturn]] void fail_kind(size_t begin, const std::string &kind, const char *wanted, const char *what);
   void skip_blanks();
   bool skip_binary();
   bool skip_text();

@@ -31,7 +31,8 @@ uint32_t find_phone(const HmmSet &set, const std::string &name) {
 
 }  // namespace
 
-std::vector<std::string> read_silence_names(const std::string &names_or_file, const std::vector<std::string> &symbols) {
+std::vector<std::string> read_silence_names(const std::string &names_or_file, const std::vector<std::string> &symbols,
+                                            const char *remedy) {
   std::error_code error;
   const std::string extension = std::filesystem::path(names_or_file).extension();
   const bool is_file = extension == ".csl" || extension == ".txt" || std::filesystem::is_regular_file(names_or_file, error);
@@ -45,7 +46,7 @@ std::vector<std::string> read_silence_names(const std::string &names_or_file, co
     const auto [stop, failure] = std::from_chars(name.data(), name.data() + name.size(), number);
     if (failure != std::errc() || number >= symbols.size() || symbols[number].empty()) {
       fail(ASR_INVALID_ARGUMENT, "%s: has phone %s, which no list of phones names; %s", source, name.c_str(),
-           symbols.empty() ? "give --phones too, or the phones' names" : "give the phones.txt of its model");
+           symbols.empty() ? remedy : "give the phones.txt of its model");
     }
     name = symbols[number];
   }

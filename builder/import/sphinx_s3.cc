@@ -17,7 +17,8 @@ constexpr uint32_t kByteOrder = 0x11223344;
 // Container returns the 32-bit words after the text header and byte-order mark, in this machine's byte order.
 class Container {
  public:
-  explicit Container(const std::string &path) : path_(path) {
+  // what: the parameters that the file must have, for errors about others.
+  Container(const std::string &path, const char *what) : path_(path), what_(what) {
     const std::string file = read_unpacked(path, "a parameter file of Sphinx", {Format::kSphinxS3});
     check_binary_format(file, path, "a parameter file of Sphinx", {Format::kSphinxS3});
     ByteReader reader(file, path);
@@ -30,6 +31,7 @@ class Container {
     if (reader.left() % 4 != 0) fail(ASR_BAD_FILE, "%s: does not consist of 32-bit words; the file is damaged", path.c_str());
     words_.resize(reader.left() / 4);
     for (uint32_t &word : words_) word = reader.u32("data");
+    is_checked_ = has_checksum;
     if (has_checksum) check_and_drop_checksum();
   }
 
@@ -37,7 +39,7 @@ class Container {
     if (at_ == words_.size()) fail(ASR_BAD_FILE, "%s: ends before its %s", path_.c_str(), what);
     const uint32_t value = words_[at_++];
     if (value == 0 || value > 0x7fffffffu) {
-      fail(ASR_BAD_FILE, "%s: %s is %d; the file is damaged", path_.c_str(), what, static_cast<int32_t>(value));
+      fail(ASR_BAD_FILE, "%s: %s is %d; %s", path_.c_str(), what, static_cast<int32_t>(value), fault().c_str());
     }
     return value;
   }
@@ -49,8 +51,9 @@ class Container {
     for (const uint64_t size : sizes)
       product = size > 0 && product > (uint64_t{1} << 40) / size ? ~uint64_t{0} : product * size;
     if (announced != product || announced != words_.size() - at_) {
-      fail(ASR_BAD_FILE, "%s: holds %zu values, announces %llu, and its sizes ask for %llu; the file is damaged", path_.c_str(),
-           words_.size() - at_, static_cast<unsigned long long>(announced), static_cast<unsigned long long>(product));
+      fail(ASR_BAD_FILE, "%s: holds %zu values, announces %llu, and its sizes ask for %llu; %s", path_.c_str(),
+           words_.size() - at_, static_cast<unsigned long long>(announced), static_cast<unsigned long long>(product),
+           fault().c_str());
     }
     std::vector<float> values(announced);
     memcpy(values.data(), words_.data() + at_, announced * sizeof(float));
@@ -63,8 +66,16 @@ class Container {
 
  private:
   std::string path_;
+  const char *what_;
   std::vector<uint32_t> words_;
+  bool is_checked_ = false;  // its checksum fits, so that nothing in it is damaged
   size_t at_ = 0;
+
+  // Files of all parameters look alike up to their sizes.
+  std::string fault() const {
+    if (is_checked_) return format("so it has other parameters than the %s", what_);
+    return format("the file is damaged, or has other parameters than the %s", what_);
+  }
 
   // Moves the reader behind "endhdr\n", or "*end_comment*\n" in files older than the s3 format; returns true if a checksum is
   // stored.
@@ -108,7 +119,7 @@ void normalise(double *row, size_t n) {
 }  // namespace
 
 Gaussians read_gaussians(const std::string &path) {
-  Container file(path);
+  Container file(path, "means or variances");
   Gaussians g;
   g.n_codebooks = file.count("number of codebooks");
   const uint32_t n_streams = file.count("number of streams");
@@ -123,7 +134,7 @@ Gaussians read_gaussians(const std::string &path) {
 }
 
 MixtureWeights read_mixture_weights(const std::string &path, double floor) {
-  Container file(path);
+  Container file(path, "mixture weights");
   MixtureWeights w;
   w.n_senones = file.count("number of senones");
   w.n_streams = file.count("number of streams");
@@ -143,7 +154,7 @@ MixtureWeights read_mixture_weights(const std::string &path, double floor) {
 }
 
 TransitionMatrices read_transition_matrices(const std::string &path, double floor) {
-  Container file(path);
+  Container file(path, "transition matrices");
   TransitionMatrices t;
   t.n_matrices = file.count("number of matrices");
   t.n_states = file.count("number of source states");
@@ -169,7 +180,7 @@ TransitionMatrices read_transition_matrices(const std::string &path, double floo
 }
 
 FeatureTransform read_feature_transform(const std::string &path) {
-  Container file(path);
+  Container file(path, "feature transform");
   FeatureTransform t;
   const uint32_t n_matrices = file.count("number of matrices");
   t.n_rows = file.count("number of rows");

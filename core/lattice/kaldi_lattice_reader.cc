@@ -46,6 +46,7 @@ class KaldiLatticeReader::Source {
       fail_last("ends within the key of an entry; the file is damaged or truncated");
     }
     *key = bytes_.substr(begin, end - begin);
+    if (std::any_of(key->begin(), key->end(), [](unsigned char byte) { return byte < ' '; })) refuse_key(begin);
     at_ = end;
     lattice_ = {};
     const size_t line_end = bytes_.find_first_not_of(kBlanksInLine, at_);
@@ -70,10 +71,36 @@ class KaldiLatticeReader::Source {
   static constexpr size_t kEnded = SIZE_MAX;  // nothing can be read behind the damage
 
   bool read() {
+    const size_t begin = at_ + 1;  // a binary lattice begins behind the blank after the key
     try {
       return binary_ ? read_binary() : read_text();
     } catch (const Error &) {
-      binary_ ? void(at_ = kEnded) : skip_text();
+      binary_ ? skip_binary(begin) : skip_text();
+      throw;
+    }
+  }
+
+  // Moves from a damaged binary lattice, which begins at `begin`, to the key before the next one. Nothing between them marks
+  // the end, but a lattice ends in a byte of 0, as its last number is a state or a count, and no key has such a byte.
+  void skip_binary(size_t begin) {
+    const std::string start =
+        std::string(reinterpret_cast<const char *>(&kMagic), sizeof kMagic) + std::string("\6\0\0\0vector", 10);
+    at_ = kEnded;
+    for (size_t next = begin; at_ == kEnded && (next = bytes_.find(start, next + 1)) != std::string::npos;) {
+      if (bytes_[next - 1] != ' ') continue;
+      size_t key = next - 1;
+      while (key > begin && static_cast<unsigned char>(bytes_[key - 1]) > ' ') --key;
+      if (key < next - 1) at_ = key;
+    }
+  }
+
+  [[noreturn]] void refuse_key(size_t begin) {
+    if (is_first_) fail_kind();
+    at_ = begin;
+    try {
+      fail_here("no key of an entry is here; the file is damaged");
+    } catch (const Error &) {
+      skip_binary(begin);
       throw;
     }
   }
@@ -265,6 +292,13 @@ class KaldiLatticeReader::Source {
     return cost;
   }
 
+  // Throws if the first line of the file's first lattice begins with no state, or with one alone: the file is another text.
+  void check_kind(const std::vector<std::string_view> &fields) const {
+    const bool has_state = is_number(fields[0]);
+    const bool goes_on = fields.size() == 1 || is_number(fields[1]) || fields[1].find(',') != std::string_view::npos;
+    if (!has_state || !goes_on) fail_kind();
+  }
+
   bool read_text() {
     at_ = std::min(bytes_.find('\n', at_), bytes_.size());
     bool first = true;
@@ -276,7 +310,7 @@ class KaldiLatticeReader::Source {
         at_ = end;
         break;
       }
-      if (first && is_first_ && !is_number(fields[0])) fail_kind();
+      if (first && is_first_) check_kind(fields);
       if (first) lattice_.start = number<uint32_t>(fields[0]);
       first = false;
       read_line(fields);

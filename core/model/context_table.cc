@@ -24,9 +24,13 @@ ContextTable::ContextTable(const HmmSet &set) : set_(set) {
   }
   const auto n_phones = static_cast<uint32_t>(set.phones.size());
   silence_ = edge_ = n_phones;
-  if (!tells_neighbours_positions()) return;
-  silence_ = 2 * n_phones;
-  edge_ = silence_ + 1;
+  if (set.phone_contexts.empty()) return;
+  tells_positions_ = std::any_of(set.phone_contexts.begin(), set.phone_contexts.end(),
+                                 [](const PhoneContexts &contexts) { return contexts.hmms.size() > 1; });
+  if (tells_positions_) {
+    silence_ = 2 * n_phones;
+    edge_ = silence_ + 1;
+  }
   in_position_.assign(4 * set.phones.size(), nullptr);
   for (const bool listed : {false, true}) {  // a listed position comes before any
     for (const PhoneContexts &contexts : set.phone_contexts) {
@@ -52,11 +56,12 @@ size_t ContextTable::form_of(uint32_t neighbour) const {
 }
 
 uint32_t ContextTable::find_between(uint32_t base, uint32_t left, uint32_t right, WordPosition position) const {
-  if (!tells_neighbours_positions()) {
+  if (in_position_.empty()) {
     return find(base, left >= silence_ ? set_.silence : left, right >= silence_ ? set_.silence : right, position);
   }
   const PhoneContexts *const contexts = in_position_[4 * size_t{base} + static_cast<size_t>(position)];
   if (contexts == nullptr) return set_.phones[base].hmm;
+  if (!tells_positions_) return contexts->hmms.front();
   const size_t left_class = contexts->left_class[form_of(left)], right_class = contexts->right_class[form_of(right)];
   return contexts->hmms[left_class * contexts->n_right_classes + right_class];
 }

@@ -139,6 +139,16 @@ bool HmmSet::knows_contexts() const {
   return true;
 }
 
+bool HmmSet::has_position(uint32_t base, WordPosition position) const {
+  bool has_others = false;
+  for (const PhoneContexts &of_phone : phone_contexts) {
+    if (of_phone.base != base) continue;
+    if (of_phone.position == kAnyPosition || of_phone.position == static_cast<uint8_t>(position)) return true;
+    has_others = true;
+  }
+  return !has_others;
+}
+
 uint64_t HmmSet::n_contexts() const {
   uint64_t n = contexts.size();
   for (const PhoneContexts &of_phone : phone_contexts) n += of_phone.hmms.size();

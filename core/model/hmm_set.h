@@ -16,6 +16,7 @@ constexpr uint32_t kNoPhone = 0xffffffffu;
 
 enum class WordPosition : uint8_t { kInternal = 0, kBegin = 1, kEnd = 2, kSingle = 3 };
 constexpr uint8_t kAnyPosition = 0xff;
+constexpr const char *kPositionEndings[] = {"_I", "_B", "_E", "_S"};  // of Kaldi's phones, by WordPosition
 
 // Returns the position of phone i of a word of n phones.
 constexpr WordPosition position_in_word(size_t i, size_t n) {
@@ -94,6 +95,8 @@ struct HmmSet {
   // Such a model needs a graph made for the source; none can be built.
   bool knows_contexts() const;
   uint32_t find_phone(const std::string &name) const;  // kNoPhone if not found
+  // Returns false if the model has other positions of a base phone, but not this one (a phone of Kaldi's without _S).
+  bool has_position(uint32_t base, WordPosition position) const;
   uint64_t n_contexts() const;
   size_t n_neighbour_forms() const { return 3 * phones.size() + 1; }  // length of the classes of PhoneContexts
   void validate(const std::string &source) const;
@@ -104,8 +107,8 @@ struct HmmSet {
 // position is ignored. HmmSet::phone_contexts answer all questions themselves. Built once, used often.
 //
 // Neighbours are numbers below n_neighbours(). Listed contexts do not tell positions of neighbours apart: a neighbour is a base
-// phone's number, or one number for all fillers and for the edges of the utterance. Else a base phone has two (NeighbourForm),
-// silence between words has one, and so has the edge of the utterance.
+// phone's number, or one number for all fillers and for the edges of the utterance; monophones do not, either. Else a base
+// phone has two (NeighbourForm), silence between words has one, and so has the edge of the utterance.
 class ContextTable {
  public:
   explicit ContextTable(const HmmSet &set);
@@ -113,7 +116,7 @@ class ContextTable {
   uint32_t silence_neighbour() const { return silence_; }           // a filler between words
   uint32_t edge_neighbour() const { return edge_; }                 // where the utterance begins or ends
   uint32_t n_neighbours() const { return edge_ + 1; }
-  bool tells_neighbours_positions() const { return !set_.phone_contexts.empty(); }
+  bool tells_neighbours_positions() const { return tells_positions_; }
 
   // Returns the HMM between two neighbours. Numbers above n_neighbours() count as silence.
   uint32_t find_between(uint32_t base, uint32_t left, uint32_t right, WordPosition position) const;
@@ -124,6 +127,7 @@ class ContextTable {
   const HmmSet &set_;
   std::unordered_map<uint64_t, uint32_t> hmm_of_;
   bool has_positions_ = false;
+  bool tells_positions_ = false;  // false for HmmSet::phone_contexts of monophones, too
   uint32_t silence_ = 0, edge_ = 0;
   std::vector<const PhoneContexts *> in_position_;  // [4 * base + position]; NULL: not listed
 

@@ -205,7 +205,7 @@ TEST(Builds, BadGrammarsAreRefusedWithTheirPlace) {
   EXPECT_EQ(refusal(asr_build_phrases, builder.get(), "# nothing\n", ASR_BAD_FILE),
             "grammar: no phrases in it; put one on each line");
   EXPECT_EQ(refusal(asr_build_words, builder.get(), "low\nlow mid\n", ASR_BAD_FILE),
-            "grammar: line 2: more than one word; put each on its own line");
+            "grammar: line 2: more than one word; put each on its own line, and phrases into a grammar");
 }
 
 // Events return strings as C strings of UTF-8, so they must be valid.

@@ -208,9 +208,9 @@ std::string text_file(const std::string &name, const std::string &text) {
 TEST(RecognizeCommand, EveryLineOfAListIsTried) {
   const std::string mid = tone_recording("mid"), low = tone_recording("low low"), blank = tone_bundle() + "/with a blank.raw";
   std::filesystem::copy_file(mid, blank, std::filesystem::copy_options::overwrite_existing);
-  const std::string list =
-      text_file("tried.list", mid + " a\n# comment\nsox x -t wav - |\n/no/such.wav c\n\"" + blank + "\" d\n" + blank + "\te\n" +
-                                  blank + "\n" + low + " one two\n" + low + "\nu-1 " + low + " 0.5 1.25\n");
+  const std::string list = text_file("tried.list", mid + " a\n# comment\nsox x -t wav - |\n/no/such.wav c\n\"" + blank +
+                                                       "\" d\n" + blank + "\te\n" + blank + "\n" + low + " one two\n" + low +
+                                                       "\nu-1 " + low + " 0.5 1.25\n/data/low.wav,9,low\n");
   const Outcome outcome = recognize_command("--list " + list);
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
   for (const char *line : {"a\tmid\n", "d\tmid\n", "e\tmid\n", "with a blank\tmid\n", "low_low\tlow low\n"}) {
@@ -220,8 +220,9 @@ TEST(RecognizeCommand, EveryLineOfAListIsTried) {
   EXPECT_TRUE(has(outcome, "senone: " + list + ":4: c: /no/such.wav: No such file")) << outcome.output;
   EXPECT_TRUE(has(outcome, "senone: " + list + ":8: " + low + " one two: is not \"path [id]\"")) << outcome.output;
   EXPECT_TRUE(has(outcome, " 0.5 1.25: is a line of Kaldi's segments; parts of recordings are not read")) << outcome.output;
-  EXPECT_TRUE(has(outcome, "\n9 utterances, ")) << outcome.output;
-  EXPECT_TRUE(has(outcome, "senone: 4 of 9 utterances failed")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "low.wav,9,low: is a row of a table with commas (CSV)")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "\n10 utterances, ")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "senone: 5 of 10 utterances failed")) << outcome.output;
 }
 
 TEST(RecognizeCommand, IdsWithControlCharactersStandInNoLine) {

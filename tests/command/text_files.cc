@@ -109,6 +109,9 @@ TEST(TextFilesOfTheCommand, AccentsAndCaseOfWordsAreCompared) {
   EXPECT_NE(ignored.output.find("word error rate 0.00 %"), std::string::npos) << ignored.output;
   const Outcome kept = run_program("senone", "wer " + ref + " " + hyp);
   EXPECT_NE(kept.output.find("rate 100.00 %: 2 errors"), std::string::npos) << kept.output;
+  EXPECT_NE(kept.output.find("note: 2 of the substitutions differ in case alone; --ignore-case"), std::string::npos)
+      << kept.output;
+  EXPECT_EQ(ignored.output.find("note"), std::string::npos) << ignored.output;
 }
 
 TEST(TextFilesOfTheCommand, IdsWithBlanksAreRefusedWhereBlanksSeparate) {

@@ -65,16 +65,16 @@ indonesian() {
   [[ $best == "$expected" ]] || status=1
 }
 
-# hear MODEL recognises the test set with the settings of Kaldi's recipe; the words are in MODEL.hyp.
+# hear MODEL BEAM MAX-ACTIVE recognises the test set with the other settings of Kaldi's recipe; the words are in MODEL.hyp.
 hear() {
   local from=$data/kaldi_indonesian
   "$senone" recognize --model "$1" --device cpu --features "ark:$from/mfcc/raw_mfcc_test.1.ark" --cmvn "ark:$from/mfcc/cmvn_test.ark" \
-    --utt2spk "$from/data/test/utt2spk" --beam 13 --max-active 7000 --acoustic-scale 0.083333 --hyp "$1.hyp" "${@:2}" >/dev/null 2>&1
+    --utt2spk "$from/data/test/utt2spk" --beam "$2" --max-active "$3" --acoustic-scale 0.083333 --hyp "$1.hyp" "${@:4}" >/dev/null 2>&1
 }
 
 # own MODEL builds graphs of the recipe's dictionary and language model, and of a grammar of the test's sentences. A word of
 # Kaldi's graph is another there, "holiday", so that it is a new one for the model. The language model must have the error rate
-# of Kaldi's graph, the grammar few errors.
+# of Kaldi's graph, the grammar at most one wrong sentence.
 own() {
   local from=$data/kaldi_indonesian exp=$data/kaldi_indonesian/exp/$1 bundle=$work/own_$1 kaldi found of_grammar
   local rename='s/\bLIBURAN\b/holiday/g'
@@ -90,13 +90,15 @@ own() {
     --word-boundary "$from/data/lang/phones/word_boundary.int" --mfcc-conf "$from/conf/mfcc.conf" >/dev/null 2>&1
   "$senone" graph --model "$bundle" --lexicon "$work/lexicon.txt" --lm "$work/lm.arpa" --silence-prob 0.5 >/dev/null
   "$senone" graph --model "$bundle" --lexicon "$work/lexicon.txt" --jsgf "$work/test.jsgf" --out "$bundle.grammar" >/dev/null
-  hear "$work/$1"
-  hear "$bundle"
-  hear "$bundle.grammar" --keep-rejected
+  hear "$work/$1" 13 7000
+  hear "$bundle" 13 7000
+  # A language model brings a word back whose path was lost, a grammar of whole sentences does not. With Kaldi's beam of 13 it
+  # loses one sentence of 217 (mono) and seven (tri1), of which four end in the middle of a sentence; with 30 none and one.
+  hear "$bundle.grammar" 30 20000 --keep-rejected
   kaldi=$(wer "$from/data/test/text" "$work/$1.hyp") found=$(wer "$work/ref" "$bundle.hyp")
   of_grammar=$(wer "$work/ref" "$bundle.grammar.hyp")
   echo "$1: word error rate of our graph $found %, of Kaldi's $kaldi %, of a grammar of the sentences $of_grammar %"
-  awk -v a="$found" -v b="$kaldi" -v g="$of_grammar" 'BEGIN { exit !(a <= b + 0.1 && b <= a + 0.1 && g < 3) }' || status=1
+  awk -v a="$found" -v b="$kaldi" -v g="$of_grammar" 'BEGIN { exit !(a <= b + 0.1 && b <= a + 0.1 && g < 0.6) }' || status=1
   grep -q holiday "$bundle.hyp" || status=1
 }
 

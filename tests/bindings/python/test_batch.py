@@ -129,6 +129,9 @@ class Inputs(BatchTest):
         for name, line, fault in (
             ("many.txt", "a b c", "is not `path [id]`"),
             ("cut.txt", f"u {RECORDING} 0.5 1.25", "is a line of Kaldi's segments"),
+            ("table.txt", "wav_filename,wav_filesize,transcript", "is a row of a table with commas"),
+            ("rows.txt", "/data/a.wav,1234,go forward ten", "is a row of a table with commas"),
+            ("part.jsonl", '{"audio_filepath": "a.wav", "offset": 1.5, "duration": 2}', "asks for a part of a recording"),
             ("short.scp", "u1", "is not an id and a path"),
             ("broken.jsonl", "no", "is no JSON object"),
             ("nameless.jsonl", '{"id": "a"}', "names no recording"),

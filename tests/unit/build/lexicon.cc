@@ -10,6 +10,7 @@
 #include "builder/graph/grammar.h"
 #include "builder/graph/guessed_words.h"
 #include "builder/graph/letter_case.h"
+#include "builder/graph/lexical_graph.h"
 #include "core/base/error.h"
 #include "core/base/limits.h"
 #include "tests/unit/g2p/toy_dictionary.h"
@@ -45,6 +46,33 @@ TEST(Lexicon, VariantsCommentsAndHomophones) {
   EXPECT_EQ(lexicon.pronunciations[lexicon.pronunciations_of.at("two")[0]], (std::vector<uint32_t>{2, 3}));
   EXPECT_TRUE(lexicon.contains("(paren"));
   EXPECT_FALSE(lexicon.contains("to(2)"));
+}
+
+// HTK prints the output symbol of the pronunciation that was said, which may be nothing.
+TEST(Lexicon, OutputsAreTheWordsOfResults) {
+  size_t n_left_out = 0;
+  const char *const text = "READ [reed] A B\nREAD [red] B B\nTWO [2] A\nTWO B A\nSIL [] B\nred B A B\nA A A\n";
+  const Lexicon all = parse_sphinx_lexicon(text, "d.dict", phones({"A", "B"}), &n_left_out);
+  EXPECT_TRUE(all.notes.empty());
+  const Lexicon lexicon = merge(restricted(all, {"READ", "A"}), restricted(all, {"TWO", "SIL", "red"}), "d.dict");
+  EXPECT_EQ(lexicon.outputs_of.size(), 3u);
+  EXPECT_EQ(lexicon.outputs_of.at("SIL"), (std::vector<std::string>{""}));
+  EXPECT_EQ(lexicon.outputs_of.at("TWO"), (std::vector<std::string>{"2", "TWO"}));  // in the order of the pronunciations
+
+  Grammar grammar;
+  grammar.words = {"<eps>", "READ", "TWO", "SIL", "red", "A", "READ"};
+  grammar.labels.assign(7, {});
+  grammar.labels[6].tags = "tagged";
+  add_outputs(&grammar, lexicon);
+  EXPECT_EQ(grammar.words,
+            (std::vector<std::string>{"<eps>", "READ", "TWO", "SIL", "red", "A", "READ", "reed", "2", "reed", "red"}));
+  ASSERT_EQ(grammar.outputs.size(), 7u);
+  EXPECT_EQ(grammar.outputs[1], (std::vector<uint32_t>{7, 4}));  // "red" is a word already
+  EXPECT_EQ(grammar.outputs[2], (std::vector<uint32_t>{8, 2}));
+  EXPECT_EQ(grammar.outputs[3], (std::vector<uint32_t>{0}));
+  EXPECT_TRUE(grammar.outputs[4].empty() && grammar.outputs[5].empty());
+  EXPECT_EQ(grammar.outputs[6], (std::vector<uint32_t>{9, 10}));  // with its own tags
+  EXPECT_EQ(grammar.labels.at(9).tags, "tagged");
 }
 
 TEST(Lexicon, CommentsAtTheEndsOfLines) {

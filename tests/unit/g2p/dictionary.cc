@@ -20,6 +20,16 @@ TEST(Pronunciations, VariantsBelongToTheirWord) {
   EXPECT_EQ(read.words[2].pronunciations, (std::vector<std::vector<uint32_t>>{{2, 3}, {2, 1}}));
 }
 
+// Endings of Kaldi's positions follow from the place in the word.
+TEST(Pronunciations, EndingsOfPositionsAreTakenOff) {
+  const Pronunciations read = parse_pronunciations("<eps> SIL\nhello HH_B AH_I L_I OW_E\na AH_S\noh OW_S\n", "d.dict");
+  EXPECT_TRUE(read.had_positions);
+  EXPECT_EQ(read.phones, (std::vector<std::string>{"AH", "HH", "L", "OW", "SIL"}));
+  for (const char *text : {"x A_B B_I\n", "x A_B B_E\ny A B\n", "x A_S\n", "x _B _E\n"}) {
+    EXPECT_FALSE(parse_pronunciations(text, "d.dict").had_positions) << text;
+  }
+}
+
 TEST(Pronunciations, RefusesOtherFiles) {
   expect_error([] { parse_pronunciations("## only\n", "d.dict"); }, ASR_BAD_FILE, "d.dict: no words in it");
   expect_error([] { parse_pronunciations("a A\nb\n", "d.dict"); }, ASR_BAD_FILE, "d.dict: line 2: 'b' has no phones");

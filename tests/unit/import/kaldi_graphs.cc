@@ -19,8 +19,9 @@
 namespace asr {
 namespace {
 
-// Kaldi's graphs round costs in many steps, ours to a grid once an arc.
-constexpr double kTolerance = 0.1;
+// Kaldi's steps take weights within 1/1024 for equal (fst::kDelta), and ours round to a grid, both once or more an arc, so that
+// differences add up over a path. Found with paths of up to 600 frames: 0.032 with mono, 0.043 with tri1.
+constexpr double kTolerance = 0.05;
 constexpr double kSilenceProbability = 0.5;  // of Kaldi's prepare_lang.sh
 
 struct Frame {
@@ -185,8 +186,9 @@ TEST_P(KaldiGraphs, OursHaveTheSamePathsAtTheSameCosts) {
     n_frames += path->frames.size();
   }
   EXPECT_LT(most, kTolerance);
-  EXPECT_GT(n_compared[0], 50u);  // of ours many have silences after silences
-  EXPECT_GT(n_compared[1], 100u);
+  EXPECT_GT(n_compared[0],
+            80u);  // of 300 drawn from ours; most of the others have silences after silences, which Kaldi has not
+  EXPECT_GT(n_compared[1], 200u);
   RecordProperty("paths", std::to_string(n_compared[0]) + " + " + std::to_string(n_compared[1]));
   RecordProperty("frames", std::to_string(n_frames));
   RecordProperty("most", std::to_string(most));

@@ -136,6 +136,8 @@ TEST(KaldiModel, SilencePhonesAreNamed) {
   EXPECT_EQ(known.silence, 1u) << "SIL comes before others";
   test::expect_error([&] { name_silence(&set, {"pau", "xx"}, "model"); }, ASR_INVALID_ARGUMENT, "model: has no phone 'xx'");
   test::expect_error([&] { read_silence_names(scratch / "silence.csl", {}); }, ASR_INVALID_ARGUMENT, "phone 1, which no list");
+  test::expect_error([&] { read_silence_names(scratch / "silence.csl", {}, "name them"); }, ASR_INVALID_ARGUMENT,
+                     "which no list of phones names; name them");
   test::expect_error([&] { read_silence_names(",", {}); }, ASR_INVALID_ARGUMENT, "--silence: names no phones");
 }
 

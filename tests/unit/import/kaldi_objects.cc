@@ -267,6 +267,20 @@ TEST_F(Archives, EntriesOfAnotherKindCostThemselves) {
   EXPECT_EQ(tried("ark:" + ark_, &errors), (std::vector<std::string>{"a", "b!"}));
 }
 
+// Files of another kind are not called damaged, only what follows a good begin is.
+TEST_F(Archives, FilesOfAnotherKindAreNotDamaged) {
+  const auto expect_refused = [&](const std::string &text, const char *part) {
+    test::spill(ark_, text);
+    test::expect_error([&] { read_archive<float>("ark:" + ark_); }, ASR_BAD_FILE, part);
+  };
+  const std::string matrix = KaldiWriter(true).matrix(2, kValues).bytes(), vector = KaldiWriter(true).vector(kValues).bytes();
+  expect_refused("HELLO HH AH L OW\n", ":1: does not begin with [, so it is a file of another kind");
+  expect_refused(std::string("a \0BXY ", 7), "does not begin with a matrix, so it is a file of another kind");
+  expect_refused("a " + vector, "a is a vector where a matrix must be");
+  expect_refused("a " + matrix + "b c\n", "has no [ where one must follow; the file is damaged");
+  expect_refused("a " + matrix + std::string("b \0BXY ", 7), "b is not a matrix; the file is damaged");
+}
+
 TEST_F(Archives, NoDamageCrashes) {
   EXPECT_GT(test::count_refused_damages(ark_, [&] { read_archive<float>("ark:" + ark_); }), 60u);
 }

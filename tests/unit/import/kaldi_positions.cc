@@ -275,13 +275,78 @@ TEST(KaldiPositions, ATreeOfMonophonesNeedsNoNeighbours) {
   }
 }
 
+// Neighbours of monophones need no numbers of their own, so that twice as many phones fit.
+TEST(KaldiPositions, GraphsOfMonophonesCanHave255Phones) {
+  std::vector<std::string> names = {"<eps>", "SIL"};
+  std::string words;
+  for (int i = 0; i < 254; ++i) {
+    const std::string phone = "p" + std::to_string(i);
+    for (const char *ending : {"_B", "_E", "_I", "_S"}) names.push_back(phone + ending);
+    words += "w" + std::to_string(i) + " " + phone + " " + phone + "\n";
+  }
+  TransitionModel model;
+  model.entries = {{{0, 0, {{0, 0.5f}, {1, 0.5f}}}, {}}};
+  model.entry_of = {-1};
+  model.ids.push_back({0, 0});
+  model.log_probs.push_back(0);
+  model.n_pdfs = static_cast<uint32_t>(names.size() - 1);
+  for (uint32_t phone = 1; phone < names.size(); ++phone) {
+    model.entry_of.push_back(0);
+    model.states.push_back({phone, 0, phone - 1, phone - 1});
+    for (uint32_t arc = 0; arc < 2; ++arc) {
+      model.ids.push_back({phone - 1, arc});
+      model.log_probs.push_back(-0.693f);
+    }
+  }
+  const HmmSet set = make_hmm_set(model, names, "x.mdl");
+  ASSERT_EQ(set.phones.size(), 255u);
+  size_t n_left_out = 0;
+  const Lexicon lexicon = parse_sphinx_lexicon(words, "lexicon.txt", set, &n_left_out);
+  const Vocabulary vocabulary = {[](const std::string &) { return true; }, "test", false};
+  const Grammar grammar = rules_grammar(parse_phrases("w7 w253", "test", LetterCase::kAsIs), "", vocabulary, "test");
+  GraphSizes sizes{};
+  const GraphData graph = build_graph(set, lexicon, grammar, GraphOptions(), kSilent, &sizes);
+  std::set<std::string> pdfs;
+  for (size_t i = 1; i < graph.transitions.size(); ++i) {
+    const Transition &t = graph.transitions[i];
+    pdfs.insert(format("%s/%u/%u", set.phones[t.phone].name.c_str(), t.position, t.pdf));
+  }
+  // Position 1 is the begin, 2 the end; the names of a phone are _B _E _I _S in the order of their pdfs.
+  EXPECT_EQ(pdfs, (std::set<std::string>{"SIL/255/0", "p7/1/29", "p7/2/30", "p253/1/1013", "p253/2/1014"}));
+}
+
+// Kaldi's data/lang has all positions of a phone; a model without one cannot say a word that needs it.
+TEST(KaldiPositions, WordsInMissingPositionsAreLeftOut) {
+  const test::Scratch scratch;
+  const std::vector<std::string> names = {"<eps>", "SIL", "A_B", "A_E", "O_B", "O_E", "O_S"};
+  test::spill(scratch / "word_boundary.txt", "SIL nonword\nA_B begin\nA_E end\nO_B begin\nO_E end\nO_S singleton\n");
+  const WordBoundaries boundaries = read_word_boundaries(scratch / "word_boundary.txt", names);
+  test::spill(scratch / "tree", "ContextDependency 1 0 ToPdf CE 0 EndContextDependency");
+  const Tree tree(scratch / "tree");
+  TransitionModel model = make_model(tree, 1);
+  model.entry_of.resize(names.size());
+  model.states.resize(names.size() - 1);
+  model.ids.resize(1 + 2 * model.states.size());
+  model.log_probs.resize(model.ids.size());
+  const HmmSet set = make_hmm_set(model, names, "x.mdl", &tree, &boundaries);
+  size_t n_left_out = 0;
+  const Lexicon lexicon = parse_sphinx_lexicon("ao A O\na A\no O\naoa A O A\n", "lexicon.txt", set, &n_left_out);
+  EXPECT_TRUE(lexicon.contains("ao") && lexicon.contains("o"));
+  ASSERT_EQ(n_left_out, 2u);
+  EXPECT_EQ(lexicon.left_out.at("a").why(), "line 2 has the phone 'A_S', which the model lacks");
+  EXPECT_EQ(lexicon.left_out.at("aoa").why(), "line 4 has the phone 'O_I', which the model lacks");
+}
+
 TEST(KaldiPositions, OtherTreesAreRefused) {
   const Tree tree = read("ContextDependency 2 1 ToPdf CE 0 EndContextDependency");
+  const Tree monophones = read("ContextDependency 1 0 ToPdf CE 0 EndContextDependency");
   const Tree triphones = read("ContextDependency 3 1 ToPdf SE 0 [ 8 ] { CE 1 CE 0 } EndContextDependency");
   const Tree other = read("ContextDependency 3 1 ToPdf CE 5 EndContextDependency");
   const TransitionModel model = make_model(triphones, 2);
   EXPECT_FALSE(make_hmm_set(model, kNames, "x.mdl").knows_contexts());
   test::expect_error([&] { make_hmm_set(model, kNames, "x.mdl", &tree); }, ASR_UNSUPPORTED, "not one for triphones");
+  test::expect_error([&] { make_hmm_set(model, kNames, "x.mdl", &monophones); }, ASR_INVALID_ARGUMENT,
+                     "the tree of --tree is one of monophones");
   test::expect_error([&] { make_hmm_set(model, kNames, "x.mdl", &other); }, ASR_INVALID_ARGUMENT, "the model's own tree");
 }
 
@@ -326,6 +391,8 @@ TEST(KaldiPositions, WordBoundariesSayThePositions) {
   expect("1 nonword\n2 end\n", ":2: has phone A_B, whose name does not end in _E");
   expect("7 nonword\n", ":1: names a phone that the list of phones (--phones) lacks");
   expect("B_B begin\n", ":1: names a phone that the list of phones (--phones) lacks");
+  expect("1 nonword\n2 begin\nA_B nonword\n", ":3: has phone A_B again, and line 2 says something else of it");
+  EXPECT_EQ(read("1 nonword\n2 begin\nA_B begin\n").size(), 2u);
   expect("1 middle\n", ":1: has a word that is not nonword, begin");
   expect("1\n", ":1: is not: a phone and nonword");
   const WordBoundaries some = read("1 nonword\n2 begin\n");

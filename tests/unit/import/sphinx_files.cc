@@ -55,6 +55,9 @@ TEST(S3, RefusesWhatDoesNotAddUp) {
   expect_refused(s3_file({0, 1, 1, 2}, {}), "number of codebooks");
   expect_refused(s3_file({0x7fffffff, 1, 0x7fffffff, 0x7fffffff}, {1}), "sizes ask for");
   expect_refused(s3_file({1, 1, 1, 2}, {1, NAN}), "finite");
+  // Whole files of other parameters are not damaged.
+  expect_refused(s3_file({2, 1, 4}, {30, 10, 0, 0, 0, 0, 0, 0}), "so it has other parameters than the means or variances");
+  expect_refused(s3_file({2, 1, 4}, {30, 10, 0, 0, 0, 0, 0, 0}, false, false), "is damaged, or has other parameters than");
   good[good.size() - 5] = static_cast<char>(good[good.size() - 5] ^ 1);
   expect_refused(good, "checksum");
 }

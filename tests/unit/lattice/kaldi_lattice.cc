@@ -114,6 +114,45 @@ TEST_P(KaldiLattice, DamageIsAnError) {
   EXPECT_GT(test::count_refused_damages(path_, [&] { read_all(path_); }), 100u);
 }
 
+// An entry with damage costs itself, not those behind it.
+TEST_P(KaldiLattice, EntriesBehindADamagedOneAreRead) {
+  std::mt19937 random(1);
+  OutputFile file(path_);
+  for (int i = 0; i < 5; ++i) {
+    const CompactLattice lattice = determinise(test::random_state_lattice({}, random), {0.1, 8}).lattice;
+    write_kaldi_lattice(file, "utt-" + std::to_string(i), lattice, GetParam());
+  }
+  file.commit();
+  const std::string whole = test::slurp(path_);
+  const size_t second = whole.find("utt-1"), third = whole.find("utt-2");
+  size_t n_refused = 0;
+  for (size_t at = second + 6; at + 1 < third; at += 1 + (third - second) / 200) {
+    for (const char put : {'\0', '\x7f', '\xff'}) {
+      std::string damaged = whole;
+      if (GetParam() == KaldiForm::kText && damaged[at] == '\n') continue;
+      damaged[at] = put;
+      test::spill(path_, damaged);
+      KaldiLatticeReader reader(path_);
+      std::vector<std::string> keys;  // of entries after the first two
+      std::string key;
+      CompactLattice lattice;
+      size_t n_errors = 0;
+      for (bool more = true; more;) {
+        try {
+          more = reader.next(&key, &lattice);
+          if (more && key > "utt-1") keys.push_back(key);
+        } catch (const Error &) {
+          ++n_errors;
+        }
+      }
+      if (n_errors == 0) continue;
+      ++n_refused;
+      EXPECT_EQ(keys, (std::vector<std::string>{"utt-2", "utt-3", "utt-4"})) << at;
+    }
+  }
+  EXPECT_GT(n_refused, 20u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Forms, KaldiLattice, testing::Values(KaldiForm::kBinary, KaldiForm::kText));
 
 TEST(KaldiLatticeText, IsReadInEveryFormThatKaldiWrites) {
@@ -170,6 +209,8 @@ TEST(KaldiLatticeText, SaysWhatIsWrong) {
   expect_refused("key\n0 1 5 1,0,2\n1\n1 0.5,0,\n", "entry key: state 1 ends twice");
   expect_refused("key", ": ends within the key");
   expect_refused("key not a lattice", "is no archive of lattices");
+  expect_refused("0.3\n34 n_base\n", "is no archive of lattices");  // Sphinx's mdef
+  expect_refused(std::string("\1\0x y", 5), "is no archive of lattices");
 }
 
 }  // namespace

@@ -148,6 +148,8 @@ def _fields(line: str, is_scp: bool) -> tuple[str, str]:
         fields = line.split()
     if _is_segment(fields):
         raise _BadLine("is a line of Kaldi's segments; parts of recordings are not read; cut them out into files")
+    if _is_row_of_table(line) and not os.path.exists(fields[0]):
+        raise _BadLine("is a row of a table with commas (CSV); make lines of `path [id]` of it")
     if len(fields) > 2 or not fields[0]:
         raise _BadLine("is not `path [id]`; put a path with blanks in double quotes, or a tab behind it")
     return fields[0], fields[1] if len(fields) > 1 else ""
@@ -159,6 +161,11 @@ def _is_segment(fields: Sequence[str]) -> bool:
         return len(fields) == 4 and float(fields[2]) >= 0 and float(fields[3]) >= 0
     except ValueError:
         return False
+
+
+def _is_row_of_table(line: str) -> bool:
+    """Returns whether a line is one such as DeepSpeech's "wav_filename,wav_filesize,transcript"."""
+    return line.startswith("path,") or any(part in line for part in (".wav,", ".flac,", ".mp3,", "filename,"))
 
 
 def _looks_like_scp(lines: Sequence[str]) -> bool:
@@ -197,6 +204,9 @@ def _named_in(line: str) -> tuple[str, str]:
         raise _BadLine('names no recording; give it as "path"')
     if not is_name(recording) or "\0" in recording:
         raise _BadLine(f"{json.dumps(recording)} can be no file's name; correct it")
+    offset = value.get("offset")
+    if isinstance(offset, (int, float)) and offset > 0:
+        raise _BadLine("asks for a part of a recording (NeMo's offset); parts are not read; cut them out into files")
     name = value.get("id", as_text(recording))
     if not isinstance(name, (str, int)) or name == "":
         raise _BadLine('"id" must be a string')
