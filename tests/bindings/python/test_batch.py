@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import bz2
+import dataclasses
 import gzip
 import importlib.util
 import json
@@ -22,8 +23,9 @@ from typing import Any
 from unittest import mock
 
 from batch_common import BatchTest, children
-from common import RECORDING, SENTENCE, TONES, engine
-from senone.batch._common import Failure, Item, failed_record, printable
+from common import BUNDLE, RECORDING, SENTENCE, TONES, engine
+from senone._measure import measured_state
+from senone.batch._common import Failure, Item, Settings, failed_record, printable
 from senone.batch._files import resolve
 from senone.batch._output import JsonLines
 from senone.batch._source import read_items
@@ -273,6 +275,25 @@ class Ends(BatchTest):
             shutil.copy(RECORDING, poison)
         done = self.run_batch(*TWO, names, *poisons, "--jobs", 8, status=1)
         records = {record["id"]: record for record in self.records()}
+    def test_a_worker_whose_batch_was_killed_ends_without_a_word(self) -> None:
+        given = Settings(str(BUNDLE), "cpu", None, 1, 1, 16000, None, 1, -1, 24, {})
+        settings = json.dumps(dataclasses.asdict(given))
+        item = json.dumps([0, "id", str(RECORDING)])
+        for told in ("", settings[:20], settings + "\n", settings + "\n" + item + "\n"):
+            read, write = os.pipe()
+            os.close(read)  # nobody will take its answers
+            done = subprocess.run(
+                [sys.executable, "-m", "senone.batch._worker"],
+                input=told.encode(),
+                stdout=write,
+                stderr=subprocess.PIPE,
+                env=self.environment,
+                timeout=60,
+                check=False,
+            )
+            os.close(write)
+            self.assertEqual((done.returncode, done.stderr.decode()), (0, ""), told)
+
         for poison in poisons:
             self.assertIn("was killed by signal 9 while it recognised this", records.pop(str(poison))["error"])
         self.assertEqual([record["text"] for record in records.values()], ["low"] * 60)
