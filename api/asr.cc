@@ -229,6 +229,8 @@ asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info) 
     value.search_device_name = model.searcher().entry().info.name;
     fill(info, value, "asr_engine_get_info: info->size");
   });
+    value.is_batch = model.bundle().front_end.cmn == asr::CmnKind::kBatch ? 1 : 0;
+    value.n_measurements = asr::WholeMean::n_passes(model.bundle().front_end);
 }
 
 asr_status asr_engine_add_graph(asr_engine *engine, const char *name, const char *bundle_path) {

@@ -261,6 +261,8 @@ typedef struct asr_engine_info {
 } asr_engine_info;
 
 /* Fills *info. */
+  uint32_t is_batch;       /* since 0.3.0. 1: ASR_CMN_MODEL is ASR_CMN_BATCH, but for endpoints and partial results */
+  uint32_t n_measurements; /* since 0.3.0. How often a recording is to be measured, 1 or 2: ASR_CMN_MEASURE */
 ASR_API asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info);
 
 /* An engine holds graphs of its acoustic model by name, each with its words. Streams choose one (asr_stream_config.graph,
@@ -453,7 +455,10 @@ typedef enum asr_cmn {
                        fed. The first rows wait for the bundle's cmn_lookahead_frames of speech, 0.4 s by default
                        (docs/live.md) */
   ASR_CMN_BATCH = 2, /* the mean of the whole utterance: most exact for files, but decoding begins at asr_finish */
-  ASR_CMN_NONE = 3
+  ASR_CMN_NONE = 3,
+  /* Since 0.3.0: no words. The stream measures the mean of its audio for a later stream with ASR_CMN_BATCH, and keeps nothing.
+   * A recording of a day that is fed twice so takes no more memory than one of a minute (asr_stream_set_state). */
+  ASR_CMN_MEASURE = 4
 } asr_cmn;
 
 /* Presets that say when an utterance of a stream ends. Since 0.2.0. */
@@ -521,7 +526,8 @@ typedef struct asr_stream_config {
   uint32_t partial_interval_ms; /* audio time between PARTIALs; 0 (default) = none. They need a running mean, so that
                                    ASR_CMN_MODEL becomes ASR_CMN_LIVE, and with ASR_CMN_BATCH none comes before asr_finish */
   uint32_t max_backlog_ms;      /* asr_feed blocks while the unprocessed audio is longer; 0 = never; default 30000. Batch
-                                   normalisation keeps an utterance's cepstra until its end, 5 kB a second */
+                                   normalisation keeps an utterance's cepstra until its end, 5 kB a second, unless the mean
+                                   was measured before (ASR_CMN_MEASURE) */
   asr_event_fn callback;        /* NULL (default): events are polled */
   void *user_data;              /* passed to the callback */
   float lattice_beam;           /* > 0: FINALs carry a lattice of this width (natural log; 6..10 is usual) and confidences;
@@ -587,7 +593,7 @@ ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config,
  *
  * Only audio streams with live normalisation have a state: ASR_CMN_LIVE, or ASR_CMN_MODEL where it resolves to live. They
  * have none if the bundle's front_end.cmn_lookahead_frames is 0, or if they fuse models of other front ends than the engine's
- * own.
+ * own. Since 0.3.0 streams with ASR_CMN_MEASURE have one, too: the mean of all their audio, which is complete at END.
  *
  * Errors: ASR_INVALID_ARGUMENT (also if capacity is too small; nothing is written), ASR_INVALID_STATE (the stream has no
  *   state). Since 0.2.0. */
@@ -600,8 +606,14 @@ ASR_API asr_status asr_stream_get_state(asr_stream *stream, void *bytes, size_t 
  *
  * The state counts as a few seconds of speech.
  *
- * Errors: ASR_INVALID_ARGUMENT (no state, a damaged one, or one of another front end), ASR_UNSUPPORTED (of a version that
- *   this library does not know), ASR_INVALID_STATE (the stream has no state, or audio was fed). Since 0.2.0. */
+ * Since 0.3.0 a stream with ASR_CMN_BATCH takes the state of one with ASR_CMN_MEASURE. It normalises by that mean from its
+ * first sample on, so that it keeps no cepstra, and decodes while audio is fed. After the same audio its results are, bit for
+ * bit, those of a stream that was given no state. A model that divides by the deviation needs two measurements: the state of
+ * the first begins the second (asr_engine_info.n_measurements).
+ *
+ * Errors: ASR_INVALID_ARGUMENT (no state, a damaged one, one of another front end or of another kind of normalisation, or too
+ *   few measurements), ASR_UNSUPPORTED (of a version that this library does not know), ASR_INVALID_STATE (the stream has no
+ *   state, or audio was fed). Since 0.2.0. */
 ASR_API asr_status asr_stream_set_state(asr_stream *stream, const void *bytes, size_t n_bytes);
 
 /* Appends audio, and returns as soon as it is copied. Blocks while the backlog is over max_backlog_ms, except in a callback.

@@ -31,6 +31,8 @@ std::optional<CmnKind> cmn_kind(int cmn) {
       return CmnKind::kBatch;
     case ASR_CMN_NONE:
       return CmnKind::kNone;
+    case ASR_CMN_MEASURE:
+      return CmnKind::kMeasure;
     default:
       fail(ASR_INVALID_ARGUMENT, "asr_stream_config.cmn is %d; its values are those of asr_cmn", cmn);
   }

@@ -869,6 +869,8 @@ class Engine {
   explicit Engine(const std::string &bundle, const EngineConfig &config = EngineConfig())
       : Engine(try_load(bundle, config).value()) {}
   static Expected<Engine> try_load(const std::string &bundle, const EngineConfig &config = EngineConfig()) {
+  bool is_batch;
+  std::uint32_t n_measurements;
     asr_engine *engine = nullptr;
     const asr_status status = asr_engine_load(bundle.c_str(), &config, &engine);
     if (status != ASR_OK) return detail::last_error(status);

@@ -92,6 +92,7 @@ constexpr float kMaxWordInsertionCost = 1e6f;
 constexpr float kMinWarp = 0.8f, kMaxWarp = 1.25f;
 constexpr uint32_t kMinEndpointMs = 100, kMaxEndpointMs = 600000;
 constexpr uint32_t kMaxUtteranceS = 10000000, kUsualUtteranceS = 86400;
+constexpr uint32_t kMaxHeldCepstraS = 3600;
 constexpr uint32_t kMinPreRollMs = 20, kMaxPreRollMs = 5000;
 constexpr size_t kMaxBoostBytes = size_t{1} << 20;
 constexpr double kMaxBoostBonus = 1000;

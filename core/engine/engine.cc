@@ -25,6 +25,11 @@ void find_unwinder() {
 }
 
 void check_mean(const StreamOptions &options) {
+  if (options.cmn == CmnKind::kMeasure && (options.endpoint || options.fusion || !options.is_audio())) {
+    fail(ASR_INVALID_ARGUMENT,
+         "asr_open: ASR_CMN_MEASURE measures audio for the engine's own model, as one utterance: set neither endpoint nor "
+         "fusion");
+  }
   if (!options.endpoint || options.cmn != CmnKind::kBatch) return;
   fail(ASR_INVALID_ARGUMENT,
        "asr_open: ASR_CMN_BATCH decodes nothing before asr_finish, but the stream has endpoints; take ASR_CMN_LIVE");

@@ -12,13 +12,8 @@ namespace {
 
 Bundle read_complete_bundle(const std::string &path) {
   Bundle bundle = read_bundle(path, "graph.bin");
-  for (const char *name : {"acoustic.bin", "graph.bin", "words.txt"}) {
-    if (bundle.has(name)) continue;
-    const char *remedy =
-        std::string(name) == "acoustic.bin" ? "import a model with `senone import`" : "make it with `senone graph`";
-    fail(ASR_NOT_FOUND, "%s: the bundle has no %s; %s", path.c_str(), name, remedy);
-  }
-  return bundle;
+  if (bundle.has("acoustic.bin")) return bundle;
+  fail(ASR_NOT_FOUND, "%s: the bundle has no acoustic.bin; import a model with `senone import`", path.c_str());
 }
 
 // Returns the lanes needed: a stream that compares its results with the background takes two.

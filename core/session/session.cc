@@ -195,7 +195,7 @@ bool Session::fill_directly() {
   std::vector<float> values(rows_->n_wanted());
   const size_t n = history_.take(values.data(), values.size());
   if (n > 0) add_to_rows(values.data(), n);
-  if (history_.ended()) rows_->end();
+  if (history_.ended()) end_rows();
   return n > 0;
 }
 
@@ -208,19 +208,29 @@ bool Session::fill_by_gate() {
   const size_t n_released = std::min(gate_->n_releasable(), rows_->n_wanted());
   if (n_released > 0) add_to_rows(gate_->samples(), n_released);
   gate_->release(n_released);
-  if (history_.ended() && gate_->is_empty()) rows_->end();
+  if (history_.ended() && gate_->is_empty()) end_rows();
   return n > 0 || n_released > 0;
 }
 
 void Session::add_to_rows(const float *values, size_t n) {
   rows_->add(values, n);
+void Session::end_rows() {
+  rows_->end();
+  carry_state();
+}
+
+void Session::carry_state() {
+  if (rows_->get_state(&mean_state_)) stream_.carried().update(mean_state_);
+}
+
   if (sound_) sound_->add(values, n);
   if (speaker_) speaker_->add_sound(values, n);
 }
 
 void Session::extracted(size_t front_end) {
   if (!makes_rows()) return;
-  if (const LiveMeanState *state = rows_->extracted(front_end)) stream_.carried().update(*state);
+  rows_->extracted(front_end);
+  carry_state();
   progressed_ = true;
 }
 

@@ -103,6 +103,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool fill_by_gate();
   void add_to_rows(const float *values, size_t n);
   bool makes_rows() const { return rows_ && is_live() && !phase_.is(Phase::kDropping) && !held_back_; }
+  void end_rows();
+  void carry_state();
   bool at_mark() const { return history_.at_mark() && (!gate_ || gate_->n_releasable() == 0); }
   bool speech_begins() const { return next_frame_ >= utterance_frame_ && gate_->speech_begins_at(next_frame_); }
   bool drops_rows() const { return next_frame_ < utterance_frame_ || !utterance_; }
@@ -156,6 +158,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<SpeechGate> gate_;       // if background is not decoded; like rows_, but it outlives a lost device
   std::unique_ptr<RowSource> rows_;      // from the first visit to the end
   std::optional<SoundTrack> sound_;      // as rows_, where results may be compared with the background
+  MeanState mean_state_;                 // scratch: that of the rows
   std::optional<SpeakerTrack> speaker_;  // nullopt: no speaker
   std::shared_ptr<FusedModels> fusion_;  // as rows_, where models are fused
   uint64_t next_frame_ = 0;              // number of the next frame of the rows

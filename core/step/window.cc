@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/step/window.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace asr {

@@ -28,9 +28,12 @@ uint64_t max_values(const StreamOptions &options, const LoadedModel &model) {
   return n_frames * options.values_per_frame(model);
 }
 
-bool keeps_state(const StreamOptions &options, const FrontEnd &front_end) {
-  if (!options.is_audio() || (options.fusion && !options.fusion->has_own_rows_only())) return false;
-  return options.cmn_of(front_end) == CmnKind::kLive && front_end.cmn_lookahead_frames > 0;
+// Returns the kind of normalisation if it has a state.
+std::optional<CmnKind> kind_of_state(const StreamOptions &options, const FrontEnd &front_end) {
+  if (!options.is_audio() || (options.fusion && !options.fusion->has_own_rows_only())) return std::nullopt;
+  const CmnKind kind = options.cmn_of(front_end);
+  const bool is_running = kind == CmnKind::kLive && front_end.cmn_lookahead_frames == 0;
+  return kind == CmnKind::kNone || is_running ? std::nullopt : std::optional(kind);
 }
 
 }  // namespace

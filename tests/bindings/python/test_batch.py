@@ -91,6 +91,23 @@ class Inputs(BatchTest):
         self.assertNotIn("warnings", whole)
         self.run_batch("--max-hours", "0", RECORDING, status=2)
 
+    def test_a_recording_of_hours_is_read_twice_for_its_mean(self) -> None:
+        long = self.folder / "long.raw"
+        shutil.copy(RECORDING, long)
+        os.truncate(long, 2 * 16000 * 3700)
+        with engine().stream(input="int16", cmn="batch", max_backlog_ms=0) as stream:  # keeps all cepstra
+            stream.feed(long.read_bytes())
+            kept = stream.result()
+            stream.close()
+        with mock.patch("senone._engine.measured_state", side_effect=measured_state) as measured:
+            twice = engine().recognize(long, cmn="batch", lattice_beam=0, n_best=1)
+            self.assertEqual(measured.call_count, 1)
+        self.assertEqual((twice.alternatives, twice.time_s), (kept.alternatives, kept.time_s))
+        self.run_batch("--device", "cpu", "--cmn", "batch", long)
+        record = self.records()[0]
+        for name in ("text", "graph_cost", "acoustic_cost"):
+            self.assertEqual(record[name], getattr(kept.alternatives[0], name))
+
     def test_names_that_are_no_utf_8(self) -> None:
         folder = self.folder / "names"
         folder.mkdir()
@@ -258,23 +275,6 @@ class Ends(BatchTest):
         self.assertIn("of 150 recordings have results", done.stderr)
         self.check_once(150)
 
-    def test_a_killed_worker_takes_nothing_along(self) -> None:
-        process = self.start(*TWO, self.recordings(150))
-        self.wait_for(lambda: self.n_lines() > 20)
-        os.kill(children(process)[0], signal.SIGKILL)
-        stdout, stderr = process.communicate()
-        self.assertEqual(process.returncode, 0, stderr)
-        self.assertIn("was killed by signal 9", stderr)
-        self.assertIn("150 recordings", stdout)
-        self.check_once(150)
-
-    def test_a_recording_that_kills_workers_has_an_error(self) -> None:
-        names = self.recordings(60)
-        poisons = [self.folder / f"poison{i}.raw" for i in range(3)]
-        for poison in poisons:
-            shutil.copy(RECORDING, poison)
-        done = self.run_batch(*TWO, names, *poisons, "--jobs", 8, status=1)
-        records = {record["id"]: record for record in self.records()}
     def test_a_worker_whose_batch_was_killed_ends_without_a_word(self) -> None:
         given = Settings(str(BUNDLE), "cpu", None, 1, 1, 16000, None, 1, -1, 24, {})
         settings = json.dumps(dataclasses.asdict(given))
@@ -294,6 +294,23 @@ class Ends(BatchTest):
             os.close(write)
             self.assertEqual((done.returncode, done.stderr.decode()), (0, ""), told)
 
+    def test_a_killed_worker_takes_nothing_along(self) -> None:
+        process = self.start(*TWO, self.recordings(150))
+        self.wait_for(lambda: self.n_lines() > 20)
+        os.kill(children(process)[0], signal.SIGKILL)
+        stdout, stderr = process.communicate()
+        self.assertEqual(process.returncode, 0, stderr)
+        self.assertIn("was killed by signal 9", stderr)
+        self.assertIn("150 recordings", stdout)
+        self.check_once(150)
+
+    def test_a_recording_that_kills_workers_has_an_error(self) -> None:
+        names = self.recordings(60)
+        poisons = [self.folder / f"poison{i}.raw" for i in range(3)]
+        for poison in poisons:
+            shutil.copy(RECORDING, poison)
+        done = self.run_batch(*TWO, names, *poisons, "--jobs", 8, status=1)
+        records = {record["id"]: record for record in self.records()}
         for poison in poisons:
             self.assertIn("was killed by signal 9 while it recognised this", records.pop(str(poison))["error"])
         self.assertEqual([record["text"] for record in records.values()], ["low"] * 60)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ class EngineInfo:
     duration of a frame. n_feature_dims: row length of features. n_states: row length of log-likelihoods. n_words: word symbols
     of the graph "". n_graph_states, n_graph_arcs: its size. search_device_id, search_device_name: the device that searches.
     """
+    is_batch: cmn "model" is "batch", but for endpoints and partial results. n_measurements: how often cmn "measure" needs the
+    audio, 1 or 2; the state of the first stream begins the second.
 
     device_id: str
     device_name: str
@@ -178,6 +181,11 @@ class Engine(Owner):
                 status = lib.asr_engine_add_graph(pointer, encoded("name", name), encoded("graph", os.fspath(graph)))
             check(status)
         if name == "":
+                if isinstance(pieces, Recording):
+                    again = functools.partial(Recording, audio, pieces.rate, channel=config.get("channel", MIX))
+                    state = measured_state(self, pieces, again, settings)
+                    if state is not None:
+                        stream.set_state(state)
             self._info = self._read_info()
 
     def remove_graph(self, name: str) -> None:
@@ -282,3 +290,5 @@ def _pieces(values: Any, n_channels: int = 1) -> Iterator[Any]:
     n = _PIECE * n_channels  # whole samples of interleaved channels
     for begin in range(0, len(values), n):
         yield values[begin : begin + n]
+            bool(found.is_batch),
+            found.n_measurements,
