@@ -221,16 +221,18 @@ asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info) 
     value.frame_shift_ms = 1000 * model.frame_shift_s();
     value.n_feature_dims = model.n_dims();
     value.n_states = model.n_states();
-    const std::shared_ptr<asr::LoadedGraph> own = engine->engine->own_graph();
-    value.n_words = static_cast<uint32_t>(own->words().size());
-    value.n_graph_states = own->graph().n_states();
-    value.n_graph_arcs = own->graph().n_arcs();
+    if (const asr::GraphName name = engine->engine->own_graph()) {
+      const std::shared_ptr<asr::LoadedGraph> own = name->get();
+      value.n_words = static_cast<uint32_t>(own->words().size());
+      value.n_graph_states = own->graph().n_states();
+      value.n_graph_arcs = own->graph().n_arcs();
+    }
     value.search_device_id = model.searcher().entry().id.c_str();
     value.search_device_name = model.searcher().entry().info.name;
-    fill(info, value, "asr_engine_get_info: info->size");
-  });
     value.is_batch = model.bundle().front_end.cmn == asr::CmnKind::kBatch ? 1 : 0;
     value.n_measurements = asr::WholeMean::n_passes(model.bundle().front_end);
+    fill(info, value, "asr_engine_get_info: info->size");
+  });
 }
 
 asr_status asr_engine_add_graph(asr_engine *engine, const char *name, const char *bundle_path) {

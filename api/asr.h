@@ -237,7 +237,8 @@ ASR_API void asr_engine_config_default(asr_engine_config *config);
 /* Loads a bundle on a device, which takes from milliseconds to seconds.
  *
  * bundle_path: a directory made by `senone import` and `senone graph`. Its files are read, checked and closed, so that later
- *   changes of the files do not affect the engine.
+ *   changes of the files do not affect the engine. It may have no graph (since 0.3.0): streams then need one of
+ *   asr_engine_add_graph.
  * config: NULL for the defaults.
  * engine: receives the engine, which the caller closes with asr_engine_close.
  *
@@ -260,13 +261,14 @@ typedef struct asr_engine_info {
   const char *search_device_name;
 } asr_engine_info;
 
-/* Fills *info. */
   uint32_t is_batch;       /* since 0.3.0. 1: ASR_CMN_MODEL is ASR_CMN_BATCH, but for endpoints and partial results */
   uint32_t n_measurements; /* since 0.3.0. How often a recording is to be measured, 1 or 2: ASR_CMN_MEASURE */
+/* Fills *info. */
 ASR_API asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info);
 
 /* An engine holds graphs of its acoustic model by name, each with its words. Streams choose one (asr_stream_config.graph,
- * asr_set_graph). "" is the bundle's own graph, which may be replaced but not removed. docs/grammars.md has more.
+ * asr_set_graph). "" is the bundle's own graph, which may be replaced but not removed; a bundle without one has none
+ * until one is added under that name. docs/grammars.md has more.
  *
  * Both functions that add a graph read and check it on the calling thread. The engine's own thread then loads it between two
  * steps, which takes microseconds on the CPU; a GPU copies the graph while streams wait. Because that thread may log, a log
@@ -675,8 +677,11 @@ ASR_API asr_status asr_reset(asr_stream *stream);
  * there. Without endpoints the call must come before the first asr_feed or after asr_reset, which restores the graph of the
  * config.
  *
- * Errors: ASR_NOT_FOUND (the engine has no such graph now), ASR_INVALID_STATE (audio was fed already, without endpoints;
- *   finished), or the stream's status. Since 0.2.0. */
+ * After asr_finish no audio follows that the call could concern. In a stream with endpoints it then has no effect and returns
+ * ASR_OK (since 0.3.0), so that the callback of a FINAL need not know whether another thread has finished the stream.
+ *
+ * Errors: ASR_NOT_FOUND (the engine has no such graph now), ASR_INVALID_STATE (audio was fed already, or the stream was
+ *   finished, without endpoints), or the stream's status. Since 0.2.0. */
 ASR_API asr_status asr_set_graph(asr_stream *stream, const char *name);
 
 /* Boosts phrases in one utterance, for example the names in the user's address book. Does not block.

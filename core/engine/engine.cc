@@ -35,6 +35,9 @@ void check_mean(const StreamOptions &options) {
        "asr_open: ASR_CMN_BATCH decodes nothing before asr_finish, but the stream has endpoints; take ASR_CMN_LIVE");
 }
 
+// One file of a graph without the other is a damaged bundle, of which read_graph_parts() tells.
+bool has_own_graph(const Bundle &bundle) { return bundle.has("graph.bin") || bundle.has("words.txt"); }
+
 const FrontEnd &front_end_of(const std::shared_ptr<AddedModel> &model, const LoadedModel &own) {
   return model ? model->tables().front_end() : own.tables().front_end();
 }
@@ -59,7 +62,7 @@ Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
       estimations_(UINT32_MAX, [this] { model().begin_thread(); }),
       results_(options.n_workers(), [this] { model().begin_thread(); }) {
   find_unwinder();
-  add_graph("", read_graph_parts(model().bundle()));
+  if (has_own_graph(model().bundle())) add_graph("", read_graph_parts(model().bundle()));
   if (std::optional<GraphParts> parts = read_background_parts(model().bundle())) {
     background_ = std::make_shared<LoadedGraph>(std::move(*parts), main_.model);
   }
@@ -108,6 +111,14 @@ void Engine::add_graph(const std::string &name, GraphParts parts) {
 
 void Engine::remove_graph(const std::string &name) {
   if (name.empty()) {
+GraphName Engine::graph(const std::string &name, const char *call) const {
+  if (name.empty() && !graphs_.find(name)) {
+    fail(ASR_NOT_FOUND, "%s: %s has no graph.bin; make it with `senone graph`, or choose a graph that was added", call,
+         bundle_path_.c_str());
+  }
+  return graphs_.require(name, call);
+}
+
     fail(ASR_INVALID_ARGUMENT,
          "asr_engine_remove_graph: \"\" is the bundle's own graph, which stays; add another to replace it");
   }
@@ -176,7 +187,7 @@ std::shared_ptr<Speaker> Engine::new_speaker() {
 std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   main_.scheduler.inbox().check_usable();
   const LoadedModel &model = main_.model;
-  GraphName graph = graphs_.require(options.graph, "asr_open");
+  GraphName graph = this->graph(options.graph, "asr_open");
   if (options.reject_threshold && *options.reject_threshold >= 0 && !background_) {
     fail(ASR_UNSUPPORTED,
          "asr_open: asr_stream_config.reject_threshold is set, but %s has no background to compare with; make its graph again "

@@ -25,12 +25,12 @@ class Engine {
 
   const LoadedModel &model() const { return main_.model; }  // on the requested device, lost or not
 
-  std::shared_ptr<LoadedGraph> own_graph() const { return graphs_.find("")->get(); }  // the bundle's graph, or its replacement
+  GraphName own_graph() const { return graphs_.find(""); }  // that of the bundle; nullptr if it has none
 
   // Loads a graph under a name, replacing a graph of the same name. Throws if it was not made for the model.
   void add_graph(const std::string &name, GraphParts parts);
   void remove_graph(const std::string &name);
-  GraphName graph(const std::string &name, const char *call) const { return graphs_.require(name, call); }
+  GraphName graph(const std::string &name, const char *call) const;
 
   // Loads the acoustic model of a bundle and gives it the name, which another may have borne. Throws if it is not for the
   // states of the engine's own model.

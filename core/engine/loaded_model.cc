@@ -10,7 +10,7 @@
 namespace asr {
 namespace {
 
-Bundle read_complete_bundle(const std::string &path) {
+Bundle read_model_bundle(const std::string &path) {
   Bundle bundle = read_bundle(path, "graph.bin");
   if (bundle.has("acoustic.bin")) return bundle;
   fail(ASR_NOT_FOUND, "%s: the bundle has no acoustic.bin; import a model with `senone import`", path.c_str());
@@ -79,7 +79,7 @@ AcousticModel read_acoustic_model(const Bundle &bundle) {
 
 LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &options)
     : options_(options),
-      bundle_(read_complete_bundle(bundle_path)),
+      bundle_(read_model_bundle(bundle_path)),
       tables_(bundle_.front_end),
       n_lanes_(n_lanes_for(bundle_, options)),
       device_(candidate_devices(options.device), backend_options(options, n_lanes_)),

@@ -191,6 +191,11 @@ bool Intake::at_mark() const {
 bool Intake::ends_at_mark() const {
   std::lock_guard lock(mutex_);
   return ends_at_mark_;
+bool Intake::is_finished() const {
+  std::lock_guard lock(mutex_);
+  return finished_ && !is_full_ && !closed_;
+}
+
 }
 
 void Intake::pass_mark() {

@@ -56,6 +56,7 @@ class Intake {
   void pass_mark();
   bool ends_at_mark() const;                 // finished, with nothing fed since the last mark
   uint64_t n_values() const;                 // values fed so far, as kept
+  bool is_finished() const;                  // asr_finish was called, and the stream is not stopped
   void close(const Error &reason) noexcept;  // feeding throws `reason` from now on, also if blocked
 
  private:

@@ -111,6 +111,7 @@ void Stream::cancel_utterance() {
 void Stream::set_graph(GraphName graph) {
   if (!options_.endpoint && carried_.is_fed()) {
     fail(ASR_INVALID_STATE,
+  if (options_.endpoint && intake_.is_finished()) return;  // no utterance will begin that it could concern
          "asr_set_graph: the stream is one utterance and was fed already; call it before asr_feed or after asr_reset, or set "
          "asr_stream_config.endpoint");
   }
