@@ -327,6 +327,24 @@ ASR_API asr_status asr_engine_remove_model(asr_engine *engine, const char *name)
 
 /* Gives back the caller's hold on the engine. Open streams keep it alive and keep working. NULL is allowed. */
 ASR_API void asr_engine_close(asr_engine *engine);
+/* What an engine has done since it was loaded, for a server's monitoring. Counters only grow; rates come from two readings:
+ * (busy_s - before) / (searched_s - before) is the real-time factor in between, and n_lanes / n_steps the number of streams
+ * that a step advanced, of max_lanes at most. Since 0.3.0. */
+typedef struct asr_engine_stats {
+  size_t size;        /* set by the caller to sizeof(asr_engine_stats) */
+  uint32_t n_streams; /* not closed yet */
+  uint32_t reserved;
+  double fed_s;      /* audio that was fed, or rows as time, of all streams */
+  double searched_s; /* how much of it has been searched, or dropped as background */
+  double waiting_s;  /* fed to streams that have not ended, and not searched yet */
+  double busy_s;     /* time that the engine's threads have spent in steps */
+  uint64_t n_steps;  /* that searched */
+  uint64_t n_lanes;  /* sum over these steps of the streams that they advanced */
+} asr_engine_stats;
+
+/* Fills *stats. Cheap, and does not wait for the engine. Since 0.3.0. */
+ASR_API asr_status asr_engine_get_stats(const asr_engine *engine, asr_engine_stats *stats);
+
 
 /* ---- speaker ------------------------------------------------------------------------------------------------------ */
 
@@ -621,6 +639,18 @@ ASR_API asr_status asr_stream_set_state(asr_stream *stream, const void *bytes, s
 /* Appends audio, and returns as soon as it is copied. Blocks while the backlog is over max_backlog_ms, except in a callback.
  *
  * samples: in the form of asr_stream_config.input.
+/* How far a stream is behind its input. Since 0.3.0. */
+typedef struct asr_stream_stats {
+  size_t size;       /* set by the caller to sizeof(asr_stream_stats) */
+  double fed_s;      /* audio that was fed since asr_open or asr_reset, or rows as time */
+  double searched_s; /* how much of it has been searched, or dropped as background. With ASR_CMN_BATCH nothing before
+                        asr_finish; after END all */
+  double waiting_s;  /* the difference: how far the results lag behind the audio */
+} asr_stream_stats;
+
+/* Fills *stats. Cheap, and does not wait for the engine. Since 0.3.0. */
+ASR_API asr_status asr_stream_get_stats(const asr_stream *stream, asr_stream_stats *stats);
+
  * n: samples of each channel, or rows of features or log-likelihoods; 0 is allowed.
  *
  * The result does not depend on how a signal is cut into calls. Digital silence, which is more than 64 zeros at the model's

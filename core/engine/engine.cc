@@ -82,7 +82,7 @@ Scheduler *Engine::take_over(const Error &reason) {
     EngineOptions options = model().options();
     options.device = std::exchange(options.fallback, "");
     options.search_device.clear();
-    fallback_ = std::make_unique<ScheduledModel>(bundle_path_, options, Scheduler::TakeOver());
+    fallback_ = std::make_unique<ScheduledModel>(bundle_path_, options, Scheduler::TakeOver(), &meter_);
   } catch (...) {
     log(ASR_LOG_ERROR, "%s was lost (%s), and %s cannot take over: %s", lost.c_str(), reason.what(),
         model().options().fallback.c_str(), current_error().what());
@@ -237,7 +237,7 @@ std::shared_ptr<Stream> Engine::open_instead(const Stream &before) {
 std::shared_ptr<Stream> Engine::open_session(const StreamOptions &options, GraphName graph,
                                              std::shared_ptr<EventQueue> events) {
   const auto session = std::make_shared<Session>(options, std::move(graph), main_.model, &main_.scheduler.inbox(), &results_,
-                                                 &estimations_, std::move(events));
+                                                 &estimations_, std::move(events), &meter_);
   return {session, &session->stream()};
 }
 

@@ -39,6 +39,8 @@ class Engine {
   // nullptr where the engine's own model is all that is asked for.
   std::shared_ptr<const FusionOptions> fusion(const FusionRequest &request) const;
 
+  const EngineMeter &meter() const { return meter_; }
+
   // A speaker of the model; any number of engines with the same acoustic model may use it.
   std::shared_ptr<Speaker> new_speaker();
 
@@ -50,8 +52,9 @@ class Engine {
  private:
   // The model on one device, and the thread that calls that device.
   struct ScheduledModel {
-    ScheduledModel(const std::string &bundle_path, const EngineOptions &options, Scheduler::TakeOver take_over)
-        : model(bundle_path, options), scheduler(model, std::move(take_over)) {}
+    ScheduledModel(const std::string &bundle_path, const EngineOptions &options, Scheduler::TakeOver take_over,
+                   EngineMeter *meter)
+        : model(bundle_path, options), scheduler(model, std::move(take_over), meter) {}
     const LoadedModel model;
     Scheduler scheduler;
   };
@@ -66,6 +69,7 @@ class Engine {
   };
   const MemoryReturned memory_returned_;
   const std::string bundle_path_;
+  EngineMeter meter_;
   ResampleFilters resample_filters_;
   // The fallback, after the loss of the main device. Written by the main scheduler's thread.
   std::unique_ptr<ScheduledModel> fallback_;

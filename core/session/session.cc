@@ -21,8 +21,9 @@ float warp_of(const StreamOptions &options) { return options.speaker ? options.s
 }  // namespace
 
 Session::Session(const StreamOptions &options, GraphName graph, const LoadedModel &model, Inbox *inbox, WorkerPool *results,
-                 WorkerPool *estimations, std::shared_ptr<EventQueue> events)
-    : stream_(options, std::move(graph), model, std::move(events), [this] { inbox_.load()->enqueue(shared_from_this()); }),
+                 WorkerPool *estimations, std::shared_ptr<EventQueue> events, EngineMeter *meter)
+    : stream_(
+          options, std::move(graph), model, std::move(events), [this] { inbox_.load()->enqueue(shared_from_this()); }, meter),
       options_(stream_.options()),
       warp_(warp_of(options)),
       inbox_(inbox),
@@ -176,6 +177,7 @@ void Session::move_to(Inbox *inbox, const LoadedModel &model) noexcept {
   goes_on_ = false;
   phase_.to(Phase::kBackground);
   next_frame_ = history_.first_frame();
+  note_searched();
   history_.begin_again();
   if (gate_) {
     gate_->begin_again(history_.first_frame());
@@ -212,8 +214,6 @@ bool Session::fill_by_gate() {
   return n > 0 || n_released > 0;
 }
 
-void Session::add_to_rows(const float *values, size_t n) {
-  rows_->add(values, n);
 void Session::end_rows() {
   rows_->end();
   carry_state();
@@ -223,6 +223,8 @@ void Session::carry_state() {
   if (rows_->get_state(&mean_state_)) stream_.carried().update(mean_state_);
 }
 
+void Session::add_to_rows(const float *values, size_t n) {
+  rows_->add(values, n);
   if (sound_) sound_->add(values, n);
   if (speaker_) speaker_->add_sound(values, n);
 }
@@ -270,6 +272,7 @@ bool Session::gather_dropped(WindowRows *window, std::optional<Share> *share) {
       next_frame_ < utterance_frame_ ? utterance_frame_ - next_frame_ : gate_->n_background_from(next_frame_);
   const size_t n = std::min<uint64_t>(rows_->n_ready(), n_background);
   next_frame_ += n;
+  note_searched();
   if (utterance_) {
     forget_history();
   } else {
@@ -304,6 +307,7 @@ bool Session::gather_rows(WindowRows *window, std::optional<Share> *share) {
   added.n_rows = n;
   utterance_->take(n);
   next_frame_ += n;
+  note_searched();
   added.partial = n > 0 && utterance_->at_partial();
   added.check = n > 0 && utterance_->at_check();
   added.last = rows_->all_taken() && !added.partial && !added.check;  // each window brings one result of a session

@@ -41,6 +41,11 @@ void Window::gather(const Sessions &sessions) {
   }
 }
 
+size_t Window::n_advanced() const {
+  const auto has_rows = [](const Part &part) { return part.share.n_rows > 0; };
+  return static_cast<size_t>(std::count_if(parts_.begin(), parts_.end(), has_rows));
+}
+
 void Window::score() {
   try {
     rows_.score();

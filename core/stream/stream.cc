@@ -39,7 +39,7 @@ std::optional<CmnKind> kind_of_state(const StreamOptions &options, const FrontEn
 }  // namespace
 
 Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel &model, std::shared_ptr<EventQueue> events,
-               std::function<void()> notify)
+               std::function<void()> notify, EngineMeter *meter)
     : options_(options),
       is_batch_(options.is_batch(model.bundle().front_end)),
       frame_values_(options.values_per_frame(model)),
@@ -48,14 +48,16 @@ Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel 
       notify_(std::move(notify)),
       first_graph_(std::move(graph)),
       ready_(new_event(ASR_EVENT_READY)),
+      meter_(meter, value_s_),
       intake_(options_, options.is_audio() ? 1 : frame_values_, backlog_limit(options, model), max_values(options, model),
-              kMinFrames * frame_values_, Timeline(frame_values_, first_graph_, !options.endpoint), notify_),
-      carried_(model.bundle().front_end, keeps_state(options, model.bundle().front_end)) {}
+              kMinFrames * frame_values_, Timeline(frame_values_, first_graph_, !options.endpoint), notify_, &meter_),
+      carried_(model.bundle().front_end, kind_of_state(options, model.bundle().front_end)) {}
 
 void Stream::start() { post(std::move(ready_)); }
 
 void Stream::replace(Stream *before) noexcept {
   generation_ = events_->begin_again();
+  before->meter_.close();
   before->stop(*g_reset);
 }
 
@@ -109,9 +111,9 @@ void Stream::cancel_utterance() {
 }
 
 void Stream::set_graph(GraphName graph) {
+  if (options_.endpoint && intake_.is_finished()) return;  // no utterance will begin that it could concern
   if (!options_.endpoint && carried_.is_fed()) {
     fail(ASR_INVALID_STATE,
-  if (options_.endpoint && intake_.is_finished()) return;  // no utterance will begin that it could concern
          "asr_set_graph: the stream is one utterance and was fed already; call it before asr_feed or after asr_reset, or set "
          "asr_stream_config.endpoint");
   }
@@ -157,6 +159,7 @@ void Stream::cancel() noexcept {
 }
 
 void Stream::close(EventQueue::Handle *handle) noexcept {
+  meter_.close();
   events_->close(handle);
   stop(*g_closed);
 }

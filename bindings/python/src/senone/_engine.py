@@ -18,7 +18,8 @@ from ._errors import BadAudio, InvalidArgument, Unsupported, check
 from ._events import Result
 from ._handle import Handle, Owner
 from ._inbox import EventCallback
-from ._library import asr_engine_config, asr_engine_info, lib, text
+from ._library import asr_engine_config, asr_engine_info, asr_engine_stats, lib, text
+from ._measure import measured_state
 from ._numbers import uint32
 from ._speaker import Speaker
 from ._stream import Stream
@@ -42,9 +43,9 @@ class EngineInfo:
     device_id, device_name: the device it was loaded on. sample_rate_hz: the model's; other rates are resampled. frame_shift_ms:
     duration of a frame. n_feature_dims: row length of features. n_states: row length of log-likelihoods. n_words: word symbols
     of the graph "". n_graph_states, n_graph_arcs: its size. search_device_id, search_device_name: the device that searches.
-    """
     is_batch: cmn "model" is "batch", but for endpoints and partial results. n_measurements: how often cmn "measure" needs the
     audio, 1 or 2; the state of the first stream begins the second.
+    """
 
     device_id: str
     device_name: str
@@ -57,6 +58,26 @@ class EngineInfo:
     n_graph_arcs: int
     search_device_id: str
     search_device_name: str
+    is_batch: bool
+    n_measurements: int
+
+
+@dataclass(frozen=True)
+class EngineStats:
+    """What an engine has done since it was loaded. Counters only grow; rates come from two readings.
+    n_streams: streams that are not closed yet. fed_s: audio that was fed, of all streams. searched_s: how much of it has been
+    searched, or dropped as background. waiting_s: fed to streams that have not ended, and not searched yet. busy_s: time that
+    the engine's threads have spent in steps; its growth by that of searched_s is the real-time factor. n_steps: steps that
+    searched. n_lanes: the streams that they advanced, summed.
+    """
+
+    n_streams: int
+    fed_s: float
+    searched_s: float
+    waiting_s: float
+    busy_s: float
+    n_steps: int
+    n_lanes: int
 
 
 class Engine(Owner):
@@ -114,6 +135,21 @@ class Engine(Owner):
     def recognize(self, audio: Any, rate: int | None = None, **config: Unpack[RecognizeConfig]) -> Result:
         """Recognises a recording and waits for its words.
         audio: the path of a recording, the bytes of a file, an array [n] or [n, channels] of int16, or of float32 or float64
+    def stats(self) -> EngineStats:
+        """What the engine has done so far, for monitoring. Does not wait. Raises InvalidState (closed)."""
+        found = asr_engine_stats(size=ctypes.sizeof(asr_engine_stats))
+        with self._handle as pointer:
+            check(lib.asr_engine_get_stats(pointer, ctypes.byref(found)))
+        return EngineStats(
+            found.n_streams,
+            found.fed_s,
+            found.searched_s,
+            found.waiting_s,
+            found.busy_s,
+            found.n_steps,
+            found.n_lanes,
+        )
+
         with full scale -1..1, or bytes of 16-bit samples. WAV, AU and .raw files (16 bits, mono) need nothing else, FLAC, Ogg,
         MP3 and others libsndfile (pip install soundfile). docs/audio.md has the formats. Bytes are taken for a file if they begin
         like one, unless `input` says what they are. With input="features" or "loglikes": an array [T, n_feature_dims] or
@@ -145,6 +181,11 @@ class Engine(Owner):
                 for piece in pieces:
                     stream.feed(piece)
                 result = stream.result()
+                if isinstance(pieces, Recording):
+                    again = functools.partial(Recording, audio, pieces.rate, channel=config.get("channel", MIX))
+                    state = measured_state(self, pieces, again, settings)
+                    if state is not None:
+                        stream.set_state(state)
                 stream.close()
         return result
 
@@ -181,11 +222,6 @@ class Engine(Owner):
                 status = lib.asr_engine_add_graph(pointer, encoded("name", name), encoded("graph", os.fspath(graph)))
             check(status)
         if name == "":
-                if isinstance(pieces, Recording):
-                    again = functools.partial(Recording, audio, pieces.rate, channel=config.get("channel", MIX))
-                    state = measured_state(self, pieces, again, settings)
-                    if state is not None:
-                        stream.set_state(state)
             self._info = self._read_info()
 
     def remove_graph(self, name: str) -> None:
@@ -286,9 +322,9 @@ class Engine(Owner):
         )
 
 
+            bool(found.is_batch),
+            found.n_measurements,
 def _pieces(values: Any, n_channels: int = 1) -> Iterator[Any]:
     n = _PIECE * n_channels  # whole samples of interleaved channels
     for begin in range(0, len(values), n):
         yield values[begin : begin + n]
-            bool(found.is_batch),
-            found.n_measurements,
