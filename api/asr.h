@@ -215,20 +215,22 @@ typedef struct asr_engine_config {
                              from the device's in the last digits. Each stream therefore keeps its input until its END: 4 bytes
                              per sample at the model's rate (230 MB for an hour at 16 kHz) or per value of a row. NULL or ""
                              (default): none, and streams of a lost device end with ASR_DEVICE_LOST */
-  uint32_t device_timeout_ms; /* since 0.2.0. A search that takes longer has lost its device; 0 (default) = 60,000. CUDA
-                                 devices only */
-  const char *search_device;  /* since 0.2.0. "cpu", ...: searches, while `device` scores. Graphs then need no memory of
-                                 `device`, but log-likelihoods pass through the host. NULL or "" (default): `device` does
-                                 both */
-  uint32_t model_bits;        /* since 0.2.0. 16: the device may keep Gaussians in 16 bits a parameter, for half the memory;
-                                 scores change by a few hundredths near a Gaussian, by a thousandth of themselves far from all.
-                                 A model that 16 bits cannot represent accurately is kept in 32. 0 (default) or 32: never */
-  uint32_t n_best_gaussians;  /* since 0.2.0. N > 0: of the Gaussians that states share only the N likeliest of a frame are
-                                 mixed (docs/performance.md, "Scoring less"). CPU only, at most 65,536. 0 (default): all */
-  float cluster_share;        /* since 0.2.0. Between 0 and 1: states with Gaussians of their own are scored in clusters of
-                                 similar ones. Each frame chooses this share of the clusters, the nearest; states of the
-                                 others get an estimate ("Scoring less"). CPU only. 0 (default) or 1: all are scored */
-  uint32_t reserved2;         /* 0 */
+  uint32_t device_timeout_ms;    /* since 0.2.0. A search that takes longer has lost its device; 0 (default) = 60,000. CUDA
+                                    devices only */
+  const char *search_device;     /* since 0.2.0. "cpu", ...: searches, while `device` scores. Graphs then need no memory of
+                                    `device`, but log-likelihoods pass through the host. NULL or "" (default): `device` does
+                                    both */
+  uint32_t model_bits;           /* since 0.2.0. 16: the device may keep Gaussians in 16 bits a parameter, for half the memory;
+                                    scores change by a few hundredths near a Gaussian, by a thousandth of themselves far from all.
+                                    A model that 16 bits cannot represent accurately is kept in 32. 0 (default) or 32: never */
+  uint32_t n_best_gaussians;     /* since 0.2.0. N > 0: of the Gaussians that states share only the N likeliest of a frame are
+                                    mixed (docs/performance.md, "Scoring less"). CPU only, at most 65,536. 0 (default): all */
+  float cluster_share;           /* since 0.2.0. Between 0 and 1: states with Gaussians of their own are scored in clusters of
+                                    similar ones. Each frame chooses this share of the clusters, the nearest; states of the
+                                    others get an estimate ("Scoring less"). CPU only. 0 (default) or 1: all are scored */
+  uint32_t max_callback_threads; /* since 0.3.0. Maximum number of threads that run callbacks, up to 1024; 0 (default) = as many
+                                    as callbacks run at once. With a limit a callback that blocks may delay other streams'
+                                    events; one that waits in asr_wait or asr_close does not count meanwhile */
 } asr_engine_config;
 
 /* Fills *config with the defaults and its size. */
@@ -259,10 +261,10 @@ typedef struct asr_engine_info {
   uint64_t n_graph_arcs;
   const char *search_device_id; /* since 0.2.0. The device that searches: `device_id`, or that of search_device */
   const char *search_device_name;
-} asr_engine_info;
-
   uint32_t is_batch;       /* since 0.3.0. 1: ASR_CMN_MODEL is ASR_CMN_BATCH, but for endpoints and partial results */
   uint32_t n_measurements; /* since 0.3.0. How often a recording is to be measured, 1 or 2: ASR_CMN_MEASURE */
+} asr_engine_info;
+
 /* Fills *info. */
 ASR_API asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info);
 
@@ -325,8 +327,6 @@ ASR_API asr_status asr_engine_add_model(asr_engine *engine, const char *name, co
  * Errors: ASR_INVALID_ARGUMENT (also for ""), ASR_NOT_FOUND, ASR_INVALID_STATE (called in a log function). Since 0.2.0. */
 ASR_API asr_status asr_engine_remove_model(asr_engine *engine, const char *name);
 
-/* Gives back the caller's hold on the engine. Open streams keep it alive and keep working. NULL is allowed. */
-ASR_API void asr_engine_close(asr_engine *engine);
 /* What an engine has done since it was loaded, for a server's monitoring. Counters only grow; rates come from two readings:
  * (busy_s - before) / (searched_s - before) is the real-time factor in between, and n_lanes / n_steps the number of streams
  * that a step advanced, of max_lanes at most. Since 0.3.0. */
@@ -345,6 +345,8 @@ typedef struct asr_engine_stats {
 /* Fills *stats. Cheap, and does not wait for the engine. Since 0.3.0. */
 ASR_API asr_status asr_engine_get_stats(const asr_engine *engine, asr_engine_stats *stats);
 
+/* Gives back the caller's hold on the engine. Open streams keep it alive and keep working. NULL is allowed. */
+ASR_API void asr_engine_close(asr_engine *engine);
 
 /* ---- speaker ------------------------------------------------------------------------------------------------------ */
 
@@ -454,7 +456,8 @@ typedef struct asr_event asr_event;
  * user_data: from the stream's config.
  *
  * A callback may block, and then occupies a thread of the library until it returns. An engine has as many threads for
- * callbacks as have run at once, without a limit. See THREADS for what a callback may call. */
+ * callbacks as have run at once, without a limit unless asr_engine_config.max_callback_threads sets one. See THREADS for what a
+ * callback may call. */
 typedef void (*asr_event_fn)(asr_stream *stream, asr_event *event, void *user_data);
 
 typedef enum asr_input {
@@ -636,9 +639,6 @@ ASR_API asr_status asr_stream_get_state(asr_stream *stream, void *bytes, size_t 
  *   state, or audio was fed). Since 0.2.0. */
 ASR_API asr_status asr_stream_set_state(asr_stream *stream, const void *bytes, size_t n_bytes);
 
-/* Appends audio, and returns as soon as it is copied. Blocks while the backlog is over max_backlog_ms, except in a callback.
- *
- * samples: in the form of asr_stream_config.input.
 /* How far a stream is behind its input. Since 0.3.0. */
 typedef struct asr_stream_stats {
   size_t size;       /* set by the caller to sizeof(asr_stream_stats) */
@@ -651,6 +651,9 @@ typedef struct asr_stream_stats {
 /* Fills *stats. Cheap, and does not wait for the engine. Since 0.3.0. */
 ASR_API asr_status asr_stream_get_stats(const asr_stream *stream, asr_stream_stats *stats);
 
+/* Appends audio, and returns as soon as it is copied. Blocks while the backlog is over max_backlog_ms, except in a callback.
+ *
+ * samples: in the form of asr_stream_config.input.
  * n: samples of each channel, or rows of features or log-likelihoods; 0 is allowed.
  *
  * The result does not depend on how a signal is cut into calls. Digital silence, which is more than 64 zeros at the model's

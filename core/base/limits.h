@@ -81,7 +81,7 @@ constexpr size_t kMaxUnpackingBytes = size_t{1} << 30;
 constexpr size_t kMaxStateBytes = 16384;
 constexpr uint32_t kMaxLanes = 1024;
 constexpr uint32_t kMinWindowFrames = 8, kMaxWindowFrames = 256;
-constexpr uint32_t kMaxThreads = 256;
+constexpr uint32_t kMaxThreads = 256, kMaxCallbackThreads = 1024;
 constexpr uint32_t kMaxBestGaussians = 65536;
 constexpr uint64_t kMaxFeedBytes = uint64_t{1} << 40;
 constexpr uint64_t kMaxStandardInputBytes = uint64_t{1} << 30;

@@ -58,7 +58,9 @@ Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
     : bundle_path_(bundle_path),
       main_(
           bundle_path, options,
-          options.fallback.empty() ? Scheduler::TakeOver() : [this](const Error &reason) { return take_over(reason); }),
+          options.fallback.empty() ? Scheduler::TakeOver() : [this](const Error &reason) { return take_over(reason); },
+          &meter_),
+      callbacks_(options.max_callback_threads),
       estimations_(UINT32_MAX, [this] { model().begin_thread(); }),
       results_(options.n_workers(), [this] { model().begin_thread(); }) {
   find_unwinder();
@@ -109,8 +111,6 @@ void Engine::add_graph(const std::string &name, GraphParts parts) {
       graph->graph().n_states(), static_cast<unsigned long long>(graph->graph().n_arcs()), graph->words().size());
 }
 
-void Engine::remove_graph(const std::string &name) {
-  if (name.empty()) {
 GraphName Engine::graph(const std::string &name, const char *call) const {
   if (name.empty() && !graphs_.find(name)) {
     fail(ASR_NOT_FOUND, "%s: %s has no graph.bin; make it with `senone graph`, or choose a graph that was added", call,
@@ -119,6 +119,8 @@ GraphName Engine::graph(const std::string &name, const char *call) const {
   return graphs_.require(name, call);
 }
 
+void Engine::remove_graph(const std::string &name) {
+  if (name.empty()) {
     fail(ASR_INVALID_ARGUMENT,
          "asr_engine_remove_graph: \"\" is the bundle's own graph, which stays; add another to replace it");
   }

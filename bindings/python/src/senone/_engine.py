@@ -89,7 +89,8 @@ class Engine(Owner):
     60,000. search_device: searches, while `device` scores; None: `device` does both. model_bits: 16: the device may keep
     Gaussians in 16 bits a parameter. n_best_gaussians: of the Gaussians that states share only so many, the likeliest of a
     frame, are mixed; 0: all. cluster_share: between 0 and 1: each frame scores this share of the clusters of states with
-    Gaussians of their own, the nearest, and estimates the others; 0: it scores all.
+    Gaussians of their own, the nearest, and estimates the others; 0: it scores all. max_callback_threads: most threads that run
+    callbacks; 0: as many as run at once.
     Raises InvalidArgument, NotFound (the bundle, or a part of it), BadFile, IoFailure, NoDevice (with device and reason),
     Unsupported, OutOfMemory. Streams keep working after it was closed. Any threads may use one engine.
     """
@@ -108,6 +109,7 @@ class Engine(Owner):
         model_bits: int = 32,
         n_best_gaussians: int = 0,
         cluster_share: float = 0,
+        max_callback_threads: int = 0,
     ) -> None:
         config = asr_engine_config()
         lib.asr_engine_config_default(ctypes.byref(config))
@@ -121,6 +123,7 @@ class Engine(Owner):
         config.model_bits = uint32("model_bits", model_bits)
         config.n_best_gaussians = uint32("n_best_gaussians", n_best_gaussians)
         config.cluster_share = cluster_share
+        config.max_callback_threads = uint32("max_callback_threads", max_callback_threads)
         pointer = ctypes.c_void_p()
         check(lib.asr_engine_load(encoded("bundle", os.fspath(bundle)), ctypes.byref(config), ctypes.byref(pointer)))
         assert pointer.value is not None
@@ -132,9 +135,6 @@ class Engine(Owner):
         """Properties of the engine and its device."""
         return self._info
 
-    def recognize(self, audio: Any, rate: int | None = None, **config: Unpack[RecognizeConfig]) -> Result:
-        """Recognises a recording and waits for its words.
-        audio: the path of a recording, the bytes of a file, an array [n] or [n, channels] of int16, or of float32 or float64
     def stats(self) -> EngineStats:
         """What the engine has done so far, for monitoring. Does not wait. Raises InvalidState (closed)."""
         found = asr_engine_stats(size=ctypes.sizeof(asr_engine_stats))
@@ -150,6 +150,9 @@ class Engine(Owner):
             found.n_lanes,
         )
 
+    def recognize(self, audio: Any, rate: int | None = None, **config: Unpack[RecognizeConfig]) -> Result:
+        """Recognises a recording and waits for its words.
+        audio: the path of a recording, the bytes of a file, an array [n] or [n, channels] of int16, or of float32 or float64
         with full scale -1..1, or bytes of 16-bit samples. WAV, AU and .raw files (16 bits, mono) need nothing else, FLAC, Ogg,
         MP3 and others libsndfile (pip install soundfile). docs/audio.md has the formats. Bytes are taken for a file if they begin
         like one, unless `input` says what they are. With input="features" or "loglikes": an array [T, n_feature_dims] or
@@ -178,14 +181,14 @@ class Engine(Owner):
                 settings["lattice_beam"], settings["n_best"] = 0.0, 1
                 stream = self.stream(**settings)
             with stream:
-                for piece in pieces:
-                    stream.feed(piece)
-                result = stream.result()
                 if isinstance(pieces, Recording):
                     again = functools.partial(Recording, audio, pieces.rate, channel=config.get("channel", MIX))
                     state = measured_state(self, pieces, again, settings)
                     if state is not None:
                         stream.set_state(state)
+                for piece in pieces:
+                    stream.feed(piece)
+                result = stream.result()
                 stream.close()
         return result
 
@@ -319,11 +322,11 @@ class Engine(Owner):
             found.n_graph_arcs,
             text(found.search_device_id),
             text(found.search_device_name),
+            bool(found.is_batch),
+            found.n_measurements,
         )
 
 
-            bool(found.is_batch),
-            found.n_measurements,
 def _pieces(values: Any, n_channels: int = 1) -> Iterator[Any]:
     n = _PIECE * n_channels  # whole samples of interleaved channels
     for begin in range(0, len(values), n):

@@ -42,7 +42,7 @@ class asr_engine_config(ctypes.Structure):
         ("model_bits", c_uint32),
         ("n_best_gaussians", c_uint32),
         ("cluster_share", c_float),
-        ("reserved2", c_uint32),
+        ("max_callback_threads", c_uint32),
     ]
 
 
