@@ -221,13 +221,35 @@ asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info) 
     value.frame_shift_ms = 1000 * model.frame_shift_s();
     value.n_feature_dims = model.n_dims();
     value.n_states = model.n_states();
-    const std::shared_ptr<asr::LoadedGraph> own = engine->engine->own_graph();
-    value.n_words = static_cast<uint32_t>(own->words().size());
-    value.n_graph_states = own->graph().n_states();
-    value.n_graph_arcs = own->graph().n_arcs();
+    if (const asr::GraphName name = engine->engine->own_graph()) {
+      const std::shared_ptr<asr::LoadedGraph> own = name->get();
+      value.n_words = static_cast<uint32_t>(own->words().size());
+      value.n_graph_states = own->graph().n_states();
+      value.n_graph_arcs = own->graph().n_arcs();
+    }
     value.search_device_id = model.searcher().entry().id.c_str();
     value.search_device_name = model.searcher().entry().info.name;
+    value.is_batch = model.bundle().front_end.cmn == asr::CmnKind::kBatch ? 1 : 0;
+    value.n_measurements = asr::WholeMean::n_passes(model.bundle().front_end);
     fill(info, value, "asr_engine_get_info: info->size");
+  });
+}
+
+asr_status asr_engine_get_stats(const asr_engine *engine, asr_engine_stats *stats) {
+  return guard([&] {
+    require(engine, "asr_engine_get_stats", "engine");
+    require(stats, "asr_engine_get_stats", "stats");
+    const asr::EngineMeter &meter = engine->engine->meter();
+    const auto seconds = [](int64_t ns) { return 1e-9 * static_cast<double>(ns); };
+    asr_engine_stats value{};
+    value.n_streams = meter.n_streams;
+    value.fed_s = seconds(meter.fed_ns);
+    value.searched_s = seconds(meter.searched_ns);
+    value.waiting_s = seconds(meter.waiting_ns);
+    value.busy_s = seconds(meter.busy_ns);
+    value.n_steps = meter.n_steps;
+    value.n_lanes = meter.n_lanes;
+    fill(stats, value, "asr_engine_get_stats: stats->size");
   });
 }
 
@@ -429,6 +451,16 @@ asr_status asr_stream_set_state(asr_stream *stream, const void *bytes, size_t n_
     require(stream, "asr_stream_set_state", "stream");
     require(bytes, "asr_stream_set_state", "bytes");
     stream->current()->set_state(bytes, n_bytes);
+  });
+}
+
+asr_status asr_stream_get_stats(const asr_stream *stream, asr_stream_stats *stats) {
+  return guard([&] {
+    require(stream, "asr_stream_get_stats", "stream");
+    require(stats, "asr_stream_get_stats", "stats");
+    const asr::StreamMeter::Positions at = std::as_const(*stream->current()).meter().positions();
+    fill(stats, asr_stream_stats{sizeof(asr_stream_stats), at.fed_s, at.searched_s, at.fed_s - at.searched_s},
+         "asr_stream_get_stats: stats->size");
   });
 }
 

@@ -215,20 +215,22 @@ typedef struct asr_engine_config {
                              from the device's in the last digits. Each stream therefore keeps its input until its END: 4 bytes
                              per sample at the model's rate (230 MB for an hour at 16 kHz) or per value of a row. NULL or ""
                              (default): none, and streams of a lost device end with ASR_DEVICE_LOST */
-  uint32_t device_timeout_ms; /* since 0.2.0. A search that takes longer has lost its device; 0 (default) = 60,000. CUDA
-                                 devices only */
-  const char *search_device;  /* since 0.2.0. "cpu", ...: searches, while `device` scores. Graphs then need no memory of
-                                 `device`, but log-likelihoods pass through the host. NULL or "" (default): `device` does
-                                 both, or the CPU searches for a back end that cannot */
-  uint32_t model_bits;        /* since 0.2.0. 16: the device may keep Gaussians in 16 bits a parameter, for half the memory;
-                                 scores change by a few hundredths near a Gaussian, by a thousandth of themselves far from all.
-                                 A model that 16 bits cannot represent accurately is kept in 32. 0 (default) or 32: never */
-  uint32_t n_best_gaussians;  /* since 0.2.0. N > 0: of the Gaussians that states share only the N likeliest of a frame are
-                                 mixed (docs/performance.md, "Scoring less"). CPU only, at most 65,536. 0 (default): all */
-  float cluster_share;        /* since 0.2.0. Between 0 and 1: states with Gaussians of their own are scored in clusters of
-                                 similar ones. Each frame chooses this share of the clusters, the nearest; states of the
-                                 others get an estimate ("Scoring less"). CPU only. 0 (default) or 1: all are scored */
-  uint32_t reserved2;         /* 0 */
+  uint32_t device_timeout_ms;    /* since 0.2.0. A search that takes longer has lost its device; 0 (default) = 60,000. CUDA
+                                    devices only */
+  const char *search_device;     /* since 0.2.0. "cpu", ...: searches, while `device` scores. Graphs then need no memory of
+                                    `device`, but log-likelihoods pass through the host. NULL or "" (default): `device` does
+                                    both, or the CPU searches for a back end that cannot */
+  uint32_t model_bits;           /* since 0.2.0. 16: the device may keep Gaussians in 16 bits a parameter, for half the memory;
+                                    scores change by a few hundredths near a Gaussian, by a thousandth of themselves far from all.
+                                    A model that 16 bits cannot represent accurately is kept in 32. 0 (default) or 32: never */
+  uint32_t n_best_gaussians;     /* since 0.2.0. N > 0: of the Gaussians that states share only the N likeliest of a frame are
+                                    mixed (docs/performance.md, "Scoring less"). CPU only, at most 65,536. 0 (default): all */
+  float cluster_share;           /* since 0.2.0. Between 0 and 1: states with Gaussians of their own are scored in clusters of
+                                    similar ones. Each frame chooses this share of the clusters, the nearest; states of the
+                                    others get an estimate ("Scoring less"). CPU only. 0 (default) or 1: all are scored */
+  uint32_t max_callback_threads; /* since 0.3.0. Maximum number of threads that run callbacks, up to 1024; 0 (default) = as many
+                                    as callbacks run at once. With a limit a callback that blocks may delay other streams'
+                                    events; one that waits in asr_wait or asr_close does not count meanwhile */
 } asr_engine_config;
 
 /* Fills *config with the defaults and its size. */
@@ -237,7 +239,8 @@ ASR_API void asr_engine_config_default(asr_engine_config *config);
 /* Loads a bundle on a device, which takes from milliseconds to seconds.
  *
  * bundle_path: a directory made by `senone import` and `senone graph`. Its files are read, checked and closed, so that later
- *   changes of the files do not affect the engine.
+ *   changes of the files do not affect the engine. It may have no graph (since 0.3.0): streams then need one of
+ *   asr_engine_add_graph.
  * config: NULL for the defaults.
  * engine: receives the engine, which the caller closes with asr_engine_close.
  *
@@ -258,13 +261,16 @@ typedef struct asr_engine_info {
   uint64_t n_graph_arcs;
   const char *search_device_id; /* since 0.2.0. The device that searches: `device_id`, or that of search_device */
   const char *search_device_name;
+  uint32_t is_batch;       /* since 0.3.0. 1: ASR_CMN_MODEL is ASR_CMN_BATCH, but for endpoints and partial results */
+  uint32_t n_measurements; /* since 0.3.0. How often a recording is to be measured, 1 or 2: ASR_CMN_MEASURE */
 } asr_engine_info;
 
 /* Fills *info. */
 ASR_API asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info);
 
 /* An engine holds graphs of its acoustic model by name, each with its words. Streams choose one (asr_stream_config.graph,
- * asr_set_graph). "" is the bundle's own graph, which may be replaced but not removed. docs/grammars.md has more.
+ * asr_set_graph). "" is the bundle's own graph, which may be replaced but not removed; a bundle without one has none
+ * until one is added under that name. docs/grammars.md has more.
  *
  * Both functions that add a graph read and check it on the calling thread. The engine's own thread then loads it between two
  * steps, which takes microseconds on the CPU; a GPU copies the graph while streams wait. Because that thread may log, a log
@@ -320,6 +326,24 @@ ASR_API asr_status asr_engine_add_model(asr_engine *engine, const char *name, co
  *
  * Errors: ASR_INVALID_ARGUMENT (also for ""), ASR_NOT_FOUND, ASR_INVALID_STATE (called in a log function). Since 0.2.0. */
 ASR_API asr_status asr_engine_remove_model(asr_engine *engine, const char *name);
+
+/* What an engine has done since it was loaded, for a server's monitoring. Counters only grow; rates come from two readings:
+ * (busy_s - before) / (searched_s - before) is the real-time factor in between, and n_lanes / n_steps the number of streams
+ * that a step advanced, of max_lanes at most. Since 0.3.0. */
+typedef struct asr_engine_stats {
+  size_t size;        /* set by the caller to sizeof(asr_engine_stats) */
+  uint32_t n_streams; /* not closed yet */
+  uint32_t reserved;
+  double fed_s;      /* audio that was fed, or rows as time, of all streams */
+  double searched_s; /* how much of it has been searched, or dropped as background */
+  double waiting_s;  /* fed to streams that have not ended, and not searched yet */
+  double busy_s;     /* time that the engine's threads have spent in steps */
+  uint64_t n_steps;  /* that searched */
+  uint64_t n_lanes;  /* sum over these steps of the streams that they advanced */
+} asr_engine_stats;
+
+/* Fills *stats. Cheap, and does not wait for the engine. Since 0.3.0. */
+ASR_API asr_status asr_engine_get_stats(const asr_engine *engine, asr_engine_stats *stats);
 
 /* Gives back the caller's hold on the engine. Open streams keep it alive and keep working. NULL is allowed. */
 ASR_API void asr_engine_close(asr_engine *engine);
@@ -432,7 +456,8 @@ typedef struct asr_event asr_event;
  * user_data: from the stream's config.
  *
  * A callback may block, and then occupies a thread of the library until it returns. An engine has as many threads for
- * callbacks as have run at once, without a limit. See THREADS for what a callback may call. */
+ * callbacks as have run at once, without a limit unless asr_engine_config.max_callback_threads sets one. See THREADS for what a
+ * callback may call. */
 typedef void (*asr_event_fn)(asr_stream *stream, asr_event *event, void *user_data);
 
 typedef enum asr_input {
@@ -453,7 +478,10 @@ typedef enum asr_cmn {
                        fed. The first rows wait for the bundle's cmn_lookahead_frames of speech, 0.4 s by default
                        (docs/live.md) */
   ASR_CMN_BATCH = 2, /* the mean of the whole utterance: most exact for files, but decoding begins at asr_finish */
-  ASR_CMN_NONE = 3
+  ASR_CMN_NONE = 3,
+  /* Since 0.3.0: no words. The stream measures the mean of its audio for a later stream with ASR_CMN_BATCH, and keeps nothing.
+   * A recording of a day that is fed twice so takes no more memory than one of a minute (asr_stream_set_state). */
+  ASR_CMN_MEASURE = 4
 } asr_cmn;
 
 /* Presets that say when an utterance of a stream ends. Since 0.2.0. */
@@ -521,7 +549,8 @@ typedef struct asr_stream_config {
   uint32_t partial_interval_ms; /* audio time between PARTIALs; 0 (default) = none. They need a running mean, so that
                                    ASR_CMN_MODEL becomes ASR_CMN_LIVE, and with ASR_CMN_BATCH none comes before asr_finish */
   uint32_t max_backlog_ms;      /* asr_feed blocks while the unprocessed audio is longer; 0 = never; default 30000. Batch
-                                   normalisation keeps an utterance's cepstra until its end, 5 kB a second */
+                                   normalisation keeps an utterance's cepstra until its end, 5 kB a second, unless the mean
+                                   was measured before (ASR_CMN_MEASURE) */
   asr_event_fn callback;        /* NULL (default): events are polled */
   void *user_data;              /* passed to the callback */
   float lattice_beam;           /* > 0: FINALs carry a lattice of this width (natural log; 6..10 is usual) and confidences;
@@ -587,7 +616,7 @@ ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config,
  *
  * Only audio streams with live normalisation have a state: ASR_CMN_LIVE, or ASR_CMN_MODEL where it resolves to live. They
  * have none if the bundle's front_end.cmn_lookahead_frames is 0, or if they fuse models of other front ends than the engine's
- * own.
+ * own. Since 0.3.0 streams with ASR_CMN_MEASURE have one, too: the mean of all their audio, which is complete at END.
  *
  * Errors: ASR_INVALID_ARGUMENT (also if capacity is too small; nothing is written), ASR_INVALID_STATE (the stream has no
  *   state). Since 0.2.0. */
@@ -600,9 +629,27 @@ ASR_API asr_status asr_stream_get_state(asr_stream *stream, void *bytes, size_t 
  *
  * The state counts as a few seconds of speech.
  *
- * Errors: ASR_INVALID_ARGUMENT (no state, a damaged one, or one of another front end), ASR_UNSUPPORTED (of a version that
- *   this library does not know), ASR_INVALID_STATE (the stream has no state, or audio was fed). Since 0.2.0. */
+ * Since 0.3.0 a stream with ASR_CMN_BATCH takes the state of one with ASR_CMN_MEASURE. It normalises by that mean from its
+ * first sample on, so that it keeps no cepstra, and decodes while audio is fed. After the same audio its results are, bit for
+ * bit, those of a stream that was given no state. A model that divides by the deviation needs two measurements: the state of
+ * the first begins the second (asr_engine_info.n_measurements).
+ *
+ * Errors: ASR_INVALID_ARGUMENT (no state, a damaged one, one of another front end or of another kind of normalisation, or too
+ *   few measurements), ASR_UNSUPPORTED (of a version that this library does not know), ASR_INVALID_STATE (the stream has no
+ *   state, or audio was fed). Since 0.2.0. */
 ASR_API asr_status asr_stream_set_state(asr_stream *stream, const void *bytes, size_t n_bytes);
+
+/* How far a stream is behind its input. Since 0.3.0. */
+typedef struct asr_stream_stats {
+  size_t size;       /* set by the caller to sizeof(asr_stream_stats) */
+  double fed_s;      /* audio that was fed since asr_open or asr_reset, or rows as time */
+  double searched_s; /* how much of it has been searched, or dropped as background. With ASR_CMN_BATCH nothing before
+                        asr_finish; after END all */
+  double waiting_s;  /* the difference: how far the results lag behind the audio */
+} asr_stream_stats;
+
+/* Fills *stats. Cheap, and does not wait for the engine. Since 0.3.0. */
+ASR_API asr_status asr_stream_get_stats(const asr_stream *stream, asr_stream_stats *stats);
 
 /* Appends audio, and returns as soon as it is copied. Blocks while the backlog is over max_backlog_ms, except in a callback.
  *
@@ -663,8 +710,11 @@ ASR_API asr_status asr_reset(asr_stream *stream);
  * there. Without endpoints the call must come before the first asr_feed or after asr_reset, which restores the graph of the
  * config.
  *
- * Errors: ASR_NOT_FOUND (the engine has no such graph now), ASR_INVALID_STATE (audio was fed already, without endpoints;
- *   finished), or the stream's status. Since 0.2.0. */
+ * After asr_finish no audio follows that the call could concern. In a stream with endpoints it then has no effect and returns
+ * ASR_OK (since 0.3.0), so that the callback of a FINAL need not know whether another thread has finished the stream.
+ *
+ * Errors: ASR_NOT_FOUND (the engine has no such graph now), ASR_INVALID_STATE (audio was fed already, or the stream was
+ *   finished, without endpoints), or the stream's status. Since 0.2.0. */
 ASR_API asr_status asr_set_graph(asr_stream *stream, const char *name);
 
 /* Boosts phrases in one utterance, for example the names in the user's address book. Does not block.

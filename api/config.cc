@@ -31,6 +31,8 @@ std::optional<CmnKind> cmn_kind(int cmn) {
       return CmnKind::kBatch;
     case ASR_CMN_NONE:
       return CmnKind::kNone;
+    case ASR_CMN_MEASURE:
+      return CmnKind::kMeasure;
     default:
       fail(ASR_INVALID_ARGUMENT, "asr_stream_config.cmn is %d; its values are those of asr_cmn", cmn);
   }
@@ -189,7 +191,8 @@ EngineOptions read_config(const asr_engine_config *config) {
   if (c.model_bits != 0) options.model_bits = c.model_bits;
   options.n_best_gaussians = c.n_best_gaussians;
   check_range(c.cluster_share, 0.0f, 1.0f, "asr_engine_config.cluster_share");
-  check_range(c.reserved2, 0u, 0u, "asr_engine_config.reserved2");
+  check_range(c.max_callback_threads, 0u, kMaxCallbackThreads, "asr_engine_config.max_callback_threads");
+  if (c.max_callback_threads > 0) options.max_callback_threads = c.max_callback_threads;
   if (c.cluster_share > 0) options.cluster_share = c.cluster_share;
   if (c.device_timeout_ms != 0) options.device_timeout_ms = c.device_timeout_ms;
   return options;

@@ -47,6 +47,13 @@ class BundleWarnings {
   const std::string prefix_;
 };
 
+asr_engine_info info_of(const asr_engine *engine) {
+  asr_engine_info info;
+  info.size = sizeof(info);
+  check(asr_engine_get_info(engine, &info));
+  return info;
+}
+
 EnginePointer load_engine(const Options &options, uint32_t n_jobs) {
   asr_engine_config config;
   asr_engine_config_default(&config);
@@ -61,7 +68,11 @@ EnginePointer load_engine(const Options &options, uint32_t n_jobs) {
   const BundleWarnings warnings(options.model);
   asr_engine *engine = nullptr;
   check(asr_engine_load(options.model.c_str(), &config, &engine));
-  return {engine, asr_engine_close};
+  EnginePointer loaded(engine, asr_engine_close);
+  if (info_of(engine).n_graph_states == 0) {
+    fail(ASR_NOT_FOUND, "%s: the bundle has no graph.bin; make it with `senone graph`", options.model.c_str());
+  }
+  return loaded;
 }
 
 std::string counted(size_t n, const char *thing) { return format("%zu %s%s", n, thing, n == 1 ? "" : "s"); }
@@ -109,9 +120,7 @@ void print_doubts(const std::deque<Recognition> &results, const Options &options
 
 // With --endpoint the recordings' utterances are counted, too.
 void print_summary(const asr_engine *engine, const std::deque<Recognition> &results, bool has_parts, double seconds) {
-  asr_engine_info info;
-  info.size = sizeof(info);
-  check(asr_engine_get_info(engine, &info));
+  const asr_engine_info info = info_of(engine);
   double audio_s = 0;
   size_t n_parts = 0;
   for (const Recognition &result : results) {

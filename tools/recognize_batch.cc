@@ -20,23 +20,6 @@
 namespace asr::tool {
 namespace {
 
-// Returns an id as it is, so that it can be compared, except for characters that a terminal would obey. Blanks that look like
-// others, which printable() shows in messages, stay.
-std::string shown_id(const std::string &id) {
-  std::string shown;
-  for (size_t i = 0; i < id.size();) {
-    size_t end = i + 1;
-    while (end < id.size() && (static_cast<uint8_t>(id[end]) & 0xc0) == 0x80) ++end;
-    const std::string character = id.substr(i, end - i), escaped = printable(character);
-    const unsigned long code = escaped.compare(0, 2, "\\u") == 0 ? strtoul(escaped.c_str() + 2, nullptr, 16) : 0;
-    const bool is_obeyed =
-        (code > 0 && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-    shown += code == 0 || is_obeyed ? escaped : character;
-    i = end;
-  }
-  return shown;
-}
-
 using Options = RecognizeOptions;
 
 // Returns true if printing the result writes to the terminal with the progress line.
@@ -67,7 +50,7 @@ void print(const Recognition &result, const Options &options, bool with_id, int 
   } else {
     std::istringstream lines(to_text(result));
     for (std::string line; std::getline(lines, line);) {
-      printf("%s%s%s\n", with_id ? shown_id(result.id).c_str() : "", with_id ? "\t" : "", line.c_str());
+      printf("%s%s%s\n", with_id ? printable(result.id, Unseen::kKeep).c_str() : "", with_id ? "\t" : "", line.c_str());
     }
   }
   flush_stdout();

@@ -16,7 +16,10 @@
 namespace asr::tool {
 namespace {
 
+constexpr char kMeasure[] = "measure";  // RecognizeOptions::cmn of a pass that measures the mean of a recording
+
 asr_cmn cmn_kind(const std::string &name) {
+  if (name == kMeasure) return ASR_CMN_MEASURE;
   return name == "live" ? ASR_CMN_LIVE : name == "batch" ? ASR_CMN_BATCH : name == "none" ? ASR_CMN_NONE : ASR_CMN_MODEL;
 }
 
@@ -179,11 +182,15 @@ class Listener {
   bool ended_ = false;
 };
 
-StreamPointer open_audio_stream(asr_engine *engine, const RecognizeOptions &options, uint32_t rate_hz) {
+// state: the mean of the whole recording, if it was measured before.
+StreamPointer open_audio_stream(asr_engine *engine, const RecognizeOptions &options, uint32_t rate_hz,
+                                const std::string &state) {
   asr_stream_config config = stream_config(options);
   config.input = ASR_INPUT_FLOAT;
   config.sample_rate_hz = rate_hz;
-  return open_stream(engine, config, options);
+  StreamPointer stream = open_stream(engine, config, options);
+  if (!state.empty()) check(asr_stream_set_state(stream.get(), state.data(), state.size()));
+  return stream;
 }
 
 void check_length(const std::string &path, size_t n_samples, uint32_t rate_hz, const asr_engine_info &info) {
@@ -194,15 +201,54 @@ void check_length(const std::string &path, size_t n_samples, uint32_t rate_hz, c
   }
 }
 
+// Returns whether the engine would keep so many cepstra of the recording for its mean that it is better read twice.
+bool is_measured_first(const AudioFile &audio, const RecognizeOptions &options, const asr_engine_info &info) {
+  const bool is_batch = options.cmn == "batch" || (cmn_kind(options.cmn) == ASR_CMN_MODEL && info.is_batch != 0);
+  if (!is_batch || !options.endpoint.empty() || options.fusion != nullptr) return false;
+  return audio.n_samples() == 0 || audio.n_samples() / audio.rate_hz() > kMaxHeldCepstraS;
+}
+
+// Reads a recording for its mean alone.
+std::string measure(asr_engine *engine, RecognizeOptions options, const std::string &path, const asr_engine_info &info) {
+  options.cmn = kMeasure;
+  options.lattice_beam = 0;
+  options.n_best = 1;
+  options.reject = -1;
+  options.boost.clear();
+  options.learns = false;
+  const Reports none{{}, {}, [](std::string &&) {}};
+  std::vector<float> samples(options.chunk_samples);
+  std::string state;
+  for (uint32_t i = 0; i < info.n_measurements; ++i) {
+    AudioFile audio(path, options.audio);
+    const StreamPointer stream = open_audio_stream(engine, options, audio.rate_hz(), state);
+    Length length(options, audio.rate_hz());
+    while (!audio.has_ended()) {
+      const size_t n_read = audio.read(samples.data(), samples.size()), n = length.take(n_read, path, none);
+      check(asr_feed(stream.get(), samples.data(), n));
+      if (n < n_read) break;
+    }
+    check(asr_finish(stream.get()));
+    Recognition nothing;
+    Listener(options, info.frame_shift_ms / 1000, {}, &nothing).take_all(stream.get());
+    state.resize(kMaxStateBytes);
+    size_t n_bytes = 0;
+    check(asr_stream_get_state(stream.get(), state.data(), state.size(), &n_bytes));
+    state.resize(n_bytes);
+  }
+  return state;
+}
+
 // Feeds a recording as it is read; live input as it arrives, so that each utterance is reported when it ends.
 StreamPointer feed_recording(asr_engine *engine, const RecognizeOptions &options, AudioFile *audio, const std::string &path,
-                             const asr_engine_info &info, const Reports &reports, Listener *listener, Recognition *result) {
+                             const asr_engine_info &info, const std::string &state, const Reports &reports, Listener *listener,
+                             Recognition *result) {
   const auto warn = [&] {
     for (std::string &warning : audio->take_warnings()) reports.warned(std::move(warning));
   };
   warn();
   warn_of_rate(audio->rate_hz(), path, info.sample_rate_hz, reports);
-  StreamPointer stream = open_audio_stream(engine, options, audio->rate_hz());
+  StreamPointer stream = open_audio_stream(engine, options, audio->rate_hz(), state);
   std::vector<float> samples(options.chunk_samples);
   size_t n_samples = 0;
   Length length(options, audio->rate_hz());
@@ -229,10 +275,12 @@ StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, co
   if (path == "-" && !options.endpoint.empty()) {
     const InputEnd end;
     AudioFile audio(options.audio, end.descriptor());
-    return feed_recording(engine, options, &audio, path, info, reports, listener, result);
+    return feed_recording(engine, options, &audio, path, info, "", reports, listener, result);
   }
   AudioFile audio(path, options.audio);
-  return feed_recording(engine, options, &audio, path, info, reports, listener, result);
+  const bool is_read_twice = path != "-" && is_measured_first(audio, options, info);
+  const std::string state = is_read_twice ? measure(engine, options, path, info) : "";
+  return feed_recording(engine, options, &audio, path, info, state, reports, listener, result);
 }
 
 StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, double frame_shift_s,

@@ -534,6 +534,15 @@ class StreamView {
     return detail::outcome(asr_stream_set_state(handle_, bytes.empty() ? "" : bytes.data(), bytes.size()));
   }
 
+  // How far the stream is behind its input: asr_stream_stats.
+  asr_stream_stats stats() const { return try_stats().value(); }
+  Expected<asr_stream_stats> try_stats() const {
+    auto stats = detail::sized<asr_stream_stats>();
+    const asr_status status = asr_stream_get_stats(handle_, &stats);
+    if (status != ASR_OK) return detail::last_error(status);
+    return stats;
+  }
+
   // Ends the current utterance, or drops it with all audio fed before. Only for streams with asr_stream_config.endpoint.
   void end_utterance() { try_end_utterance().value(); }
   Expected<void> try_end_utterance() { return detail::outcome(asr_end_utterance(handle_)); }
@@ -860,6 +869,8 @@ struct EngineInfo {
   std::uint32_t n_feature_dims, n_states, n_words, n_graph_states;
   std::uint64_t n_graph_arcs;
   std::string_view search_device_id, search_device_name;
+  bool is_batch;
+  std::uint32_t n_measurements;
 };
 
 // Engine is a bundle on a device. Streams keep the parts that they need, so the engine may be destroyed first.
@@ -881,9 +892,18 @@ class Engine {
   EngineInfo info() const {
     auto info = detail::sized<asr_engine_info>();
     detail::check(asr_engine_get_info(get(), &info));
-    return {info.device_id,      info.device_name,      info.sample_rate_hz,    info.frame_shift_ms,
-            info.n_feature_dims, info.n_states,         info.n_words,           info.n_graph_states,
-            info.n_graph_arcs,   info.search_device_id, info.search_device_name};
+    return {info.device_id,          info.device_name,   info.sample_rate_hz, info.frame_shift_ms, info.n_feature_dims,
+            info.n_states,           info.n_words,       info.n_graph_states, info.n_graph_arcs,   info.search_device_id,
+            info.search_device_name, info.is_batch != 0, info.n_measurements};
+  }
+
+  // What the engine has done so far, for monitoring: asr_engine_stats.
+  asr_engine_stats stats() const { return try_stats().value(); }
+  Expected<asr_engine_stats> try_stats() const {
+    auto stats = detail::sized<asr_engine_stats>();
+    const asr_status status = asr_engine_get_stats(get(), &stats);
+    if (status != ASR_OK) return detail::last_error(status);
+    return stats;
   }
 
   // Loads the graph of a bundle or of an archive made for the engine's model. A graph with the same name is replaced.

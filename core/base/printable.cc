@@ -51,13 +51,13 @@ bool is_unseen(uint32_t code) {
 constexpr size_t kMaxEscape = sizeof("\\u0085");
 
 // Returns the bytes to print for a character: its own, or an escape that is written to `escape`.
-std::string_view shown(std::string_view text, const Character &character, char (&escape)[kMaxEscape]) {
+std::string_view shown(std::string_view text, const Character &character, Unseen unseen, char (&escape)[kMaxEscape]) {
   int n = 0;
   if (!character.is_valid || character.code == 0x7f || character.code < 0x20) {
     const char letter = character.code == '\n' ? 'n' : character.code == '\r' ? 'r' : character.code == '\t' ? 't' : '\0';
     n = letter != '\0' ? snprintf(escape, sizeof(escape), "\\%c", letter)
                        : snprintf(escape, sizeof(escape), "\\x%02x", character.code);
-  } else if (is_control(character.code) || is_unseen(character.code)) {
+  } else if (is_control(character.code) || (unseen == Unseen::kEscape && is_unseen(character.code))) {
     n = snprintf(escape, sizeof(escape), "\\u%04x", character.code);
   }
   return n > 0 ? std::string_view(escape, static_cast<size_t>(n)) : text.substr(0, character.size);
@@ -65,21 +65,21 @@ std::string_view shown(std::string_view text, const Character &character, char (
 
 // Calls add(bytes) for one character after the other, until it returns false.
 template <typename Add>
-void for_each_shown(std::string_view text, const Add &add) {
+void for_each_shown(std::string_view text, Unseen unseen, const Add &add) {
   char escape[kMaxEscape];
   while (!text.empty()) {
     const Character character = first_of(text);
-    if (!add(shown(text, character, escape))) return;
+    if (!add(shown(text, character, unseen, escape))) return;
     text.remove_prefix(character.size);
   }
 }
 
 }  // namespace
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, Unseen unseen) {
   std::string out;
   out.reserve(text.size());
-  for_each_shown(text, [&](std::string_view bytes) {
+  for_each_shown(text, unseen, [&](std::string_view bytes) {
     out += bytes;
     return true;
   });
@@ -88,7 +88,7 @@ std::string printable(std::string_view text) {
 
 size_t print_into(char *out, size_t capacity, std::string_view text) noexcept {
   size_t n = 0;
-  for_each_shown(text, [&](std::string_view bytes) {
+  for_each_shown(text, Unseen::kEscape, [&](std::string_view bytes) {
     if (bytes.size() >= capacity - n) return false;
     memcpy(out + n, bytes.data(), bytes.size());
     n += bytes.size();

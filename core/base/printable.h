@@ -13,7 +13,9 @@ namespace asr {
 // control characters of ASCII and for bytes that are no UTF-8; "\u0085" for those beyond ASCII, for the separators of lines and
 // paragraphs, for the characters that change the direction of text, and for those that nobody sees: a no-break space looks
 // like the end of a word. Backslashes stay, so that applying it twice gives the same.
-std::string printable(std::string_view text);
+// unseen: kKeep leaves what nobody sees as it is, for text that is compared and not only read, such as ids.
+enum class Unseen { kEscape, kKeep };
+std::string printable(std::string_view text, Unseen unseen = Unseen::kEscape);
 
 // Writes the same into room for `capacity` > 0 bytes, with a NUL at its end, and allocates nothing. Leaves out what has no
 // room: no character or escape is cut. Returns the length.

@@ -25,10 +25,18 @@ void find_unwinder() {
 }
 
 void check_mean(const StreamOptions &options) {
+  if (options.cmn == CmnKind::kMeasure && (options.endpoint || options.fusion || !options.is_audio())) {
+    fail(ASR_INVALID_ARGUMENT,
+         "asr_open: ASR_CMN_MEASURE measures audio for the engine's own model, as one utterance: set neither endpoint nor "
+         "fusion");
+  }
   if (!options.endpoint || options.cmn != CmnKind::kBatch) return;
   fail(ASR_INVALID_ARGUMENT,
        "asr_open: ASR_CMN_BATCH decodes nothing before asr_finish, but the stream has endpoints; take ASR_CMN_LIVE");
 }
+
+// One file of a graph without the other is a damaged bundle, of which read_graph_parts() tells.
+bool has_own_graph(const Bundle &bundle) { return bundle.has("graph.bin") || bundle.has("words.txt"); }
 
 const FrontEnd &front_end_of(const std::shared_ptr<AddedModel> &model, const LoadedModel &own) {
   return model ? model->tables().front_end() : own.tables().front_end();
@@ -50,11 +58,13 @@ Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
     : bundle_path_(bundle_path),
       main_(
           bundle_path, options,
-          options.fallback.empty() ? Scheduler::TakeOver() : [this](const Error &reason) { return take_over(reason); }),
+          options.fallback.empty() ? Scheduler::TakeOver() : [this](const Error &reason) { return take_over(reason); },
+          &meter_),
+      callbacks_(options.max_callback_threads),
       estimations_(UINT32_MAX, [this] { model().begin_thread(); }),
       results_(options.n_workers(), [this] { model().begin_thread(); }) {
   find_unwinder();
-  add_graph("", read_graph_parts(model().bundle()));
+  if (has_own_graph(model().bundle())) add_graph("", read_graph_parts(model().bundle()));
   if (std::optional<GraphParts> parts = read_background_parts(model().bundle())) {
     background_ = std::make_shared<LoadedGraph>(std::move(*parts), main_.model);
   }
@@ -74,7 +84,7 @@ Scheduler *Engine::take_over(const Error &reason) {
     EngineOptions options = model().options();
     options.device = std::exchange(options.fallback, "");
     options.search_device.clear();
-    fallback_ = std::make_unique<ScheduledModel>(bundle_path_, options, Scheduler::TakeOver());
+    fallback_ = std::make_unique<ScheduledModel>(bundle_path_, options, Scheduler::TakeOver(), &meter_);
   } catch (...) {
     log(ASR_LOG_ERROR, "%s was lost (%s), and %s cannot take over: %s", lost.c_str(), reason.what(),
         model().options().fallback.c_str(), current_error().what());
@@ -99,6 +109,14 @@ void Engine::add_graph(const std::string &name, GraphParts parts) {
   graphs_.set(name, graph);
   log(ASR_LOG_INFO, "%s: graph \"%s\" of %u states, %llu arcs and %zu words", source.c_str(), name.c_str(),
       graph->graph().n_states(), static_cast<unsigned long long>(graph->graph().n_arcs()), graph->words().size());
+}
+
+GraphName Engine::graph(const std::string &name, const char *call) const {
+  if (name.empty() && !graphs_.find(name)) {
+    fail(ASR_NOT_FOUND, "%s: %s has no graph.bin; make it with `senone graph`, or choose a graph that was added", call,
+         bundle_path_.c_str());
+  }
+  return graphs_.require(name, call);
 }
 
 void Engine::remove_graph(const std::string &name) {
@@ -171,7 +189,7 @@ std::shared_ptr<Speaker> Engine::new_speaker() {
 std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   main_.scheduler.inbox().check_usable();
   const LoadedModel &model = main_.model;
-  GraphName graph = graphs_.require(options.graph, "asr_open");
+  GraphName graph = this->graph(options.graph, "asr_open");
   if (options.reject_threshold && *options.reject_threshold >= 0 && !background_) {
     fail(ASR_UNSUPPORTED,
          "asr_open: asr_stream_config.reject_threshold is set, but %s has no background to compare with; make its graph again "
@@ -221,7 +239,7 @@ std::shared_ptr<Stream> Engine::open_instead(const Stream &before) {
 std::shared_ptr<Stream> Engine::open_session(const StreamOptions &options, GraphName graph,
                                              std::shared_ptr<EventQueue> events) {
   const auto session = std::make_shared<Session>(options, std::move(graph), main_.model, &main_.scheduler.inbox(), &results_,
-                                                 &estimations_, std::move(events));
+                                                 &estimations_, std::move(events), &meter_);
   return {session, &session->stream()};
 }
 

@@ -25,12 +25,12 @@ class Engine {
 
   const LoadedModel &model() const { return main_.model; }  // on the requested device, lost or not
 
-  std::shared_ptr<LoadedGraph> own_graph() const { return graphs_.find("")->get(); }  // the bundle's graph, or its replacement
+  GraphName own_graph() const { return graphs_.find(""); }  // that of the bundle; nullptr if it has none
 
   // Loads a graph under a name, replacing a graph of the same name. Throws if it was not made for the model.
   void add_graph(const std::string &name, GraphParts parts);
   void remove_graph(const std::string &name);
-  GraphName graph(const std::string &name, const char *call) const { return graphs_.require(name, call); }
+  GraphName graph(const std::string &name, const char *call) const;
 
   // Loads the acoustic model of a bundle and gives it the name, which another may have borne. Throws if it is not for the
   // states of the engine's own model.
@@ -38,6 +38,8 @@ class Engine {
   void remove_model(const std::string &name);
   // nullptr where the engine's own model is all that is asked for.
   std::shared_ptr<const FusionOptions> fusion(const FusionRequest &request) const;
+
+  const EngineMeter &meter() const { return meter_; }
 
   // A speaker of the model; any number of engines with the same acoustic model may use it.
   std::shared_ptr<Speaker> new_speaker();
@@ -50,8 +52,9 @@ class Engine {
  private:
   // The model on one device, and the thread that calls that device.
   struct ScheduledModel {
-    ScheduledModel(const std::string &bundle_path, const EngineOptions &options, Scheduler::TakeOver take_over)
-        : model(bundle_path, options), scheduler(model, std::move(take_over)) {}
+    ScheduledModel(const std::string &bundle_path, const EngineOptions &options, Scheduler::TakeOver take_over,
+                   EngineMeter *meter)
+        : model(bundle_path, options), scheduler(model, std::move(take_over), meter) {}
     const LoadedModel model;
     Scheduler scheduler;
   };
@@ -66,6 +69,7 @@ class Engine {
   };
   const MemoryReturned memory_returned_;
   const std::string bundle_path_;
+  EngineMeter meter_;
   ResampleFilters resample_filters_;
   // The fallback, after the loss of the main device. Written by the main scheduler's thread.
   std::unique_ptr<ScheduledModel> fallback_;

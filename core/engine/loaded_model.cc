@@ -10,15 +10,10 @@
 namespace asr {
 namespace {
 
-Bundle read_complete_bundle(const std::string &path) {
+Bundle read_model_bundle(const std::string &path) {
   Bundle bundle = read_bundle(path, "graph.bin");
-  for (const char *name : {"acoustic.bin", "graph.bin", "words.txt"}) {
-    if (bundle.has(name)) continue;
-    const char *remedy =
-        std::string(name) == "acoustic.bin" ? "import a model with `senone import`" : "make it with `senone graph`";
-    fail(ASR_NOT_FOUND, "%s: the bundle has no %s; %s", path.c_str(), name, remedy);
-  }
-  return bundle;
+  if (bundle.has("acoustic.bin")) return bundle;
+  fail(ASR_NOT_FOUND, "%s: the bundle has no acoustic.bin; import a model with `senone import`", path.c_str());
 }
 
 // Returns the lanes needed: a stream that compares its results with the background takes two.
@@ -84,7 +79,7 @@ AcousticModel read_acoustic_model(const Bundle &bundle) {
 
 LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &options)
     : options_(options),
-      bundle_(read_complete_bundle(bundle_path)),
+      bundle_(read_model_bundle(bundle_path)),
       tables_(bundle_.front_end),
       n_lanes_(n_lanes_for(bundle_, options)),
       device_(candidate_devices(options.device), backend_options(options, n_lanes_)),

@@ -26,6 +26,7 @@ struct EngineOptions {
   std::string fallback;       // the device that takes over if a device is lost; empty: none
   uint32_t max_lanes = 8, window_frames = 32;
   uint32_t n_threads = 0;  // 0: one per core
+  uint32_t max_callback_threads = UINT32_MAX;
   uint32_t device_timeout_ms = 60000;
   uint32_t model_bits = 32, n_best_gaussians = 0;  // options of models on the device: see asr_engine_config
   float cluster_share = 1;                         // the same

@@ -12,7 +12,7 @@
 namespace asr {
 
 WorkerPool::WorkerPool(uint32_t max_threads, std::function<void()> begin_thread)
-    : max_threads_(max_threads), begin_thread_(std::move(begin_thread)), state_(std::make_shared<State>()) {}
+    : begin_thread_(std::move(begin_thread)), state_(std::make_shared<State>(max_threads)) {}
 
 WorkerPool::~WorkerPool() {
   {
@@ -44,35 +44,59 @@ void WorkerPool::require_thread() {
   }
 }
 
+std::optional<Error> WorkerPool::start_thread_if_needed() {
+  const size_t max_threads = state_->max_running + state_->n_waiting;
+  if (state_->jobs.size() <= state_->n_idle || threads_.size() >= max_threads) return std::nullopt;
+  try {
+    start_thread();
+    return std::nullopt;
+  } catch (...) {
+    return current_error();
+  }
+}
+
 void WorkerPool::submit(std::shared_ptr<Job> job) noexcept {
   std::optional<Error> failure;
   {
     std::lock_guard lock(state_->mutex);
     state_->jobs.push(std::move(job));
-    if (state_->jobs.size() > state_->n_idle && threads_.size() < max_threads_) {
-      try {
-        start_thread();
-      } catch (...) {
-        failure = current_error();
-      }
-    }
+    failure = start_thread_if_needed();
   }
   state_->work.notify_one();
   if (failure) log(ASR_LOG_WARNING, "no further thread for results, some will be late: %s", failure->what());
+}
+
+void WorkerPool::begin_waiting() noexcept {
+  {
+    const std::lock_guard lock(state_->mutex);
+    ++state_->n_waiting;
+    --state_->n_running;
+    start_thread_if_needed();
+  }
+  state_->work.notify_one();
+}
+
+void WorkerPool::end_waiting() noexcept {
+  const std::lock_guard lock(state_->mutex);
+  --state_->n_waiting;
+  ++state_->n_running;
 }
 
 void WorkerPool::State::serve() {
   std::unique_lock lock(mutex);
   for (;;) {
     ++n_idle;
-    work.wait(lock, [&] { return !jobs.empty() || stopping; });
+    work.wait(lock, [&] { return jobs.empty() ? stopping : n_running < max_running; });
     --n_idle;
     std::shared_ptr<Job> job = jobs.pop();
     if (!job) return;
+    ++n_running;
     lock.unlock();
     job->run();
     job.reset();
     lock.lock();
+    --n_running;
+    if (stopping) work.notify_all();  // others may have waited for the last job to begin
   }
 }
 

@@ -3,7 +3,7 @@
 
 namespace asr {
 
-CepstralRows::CepstralRows(const FeatureTables &tables, CmnKind cmn, const LiveMeanState *start)
+CepstralRows::CepstralRows(const FeatureTables &tables, CmnKind cmn, const MeanState *start)
     : tables_(tables),
       noise_removal_(tables),
       normaliser_(tables.front_end(), cmn, start),

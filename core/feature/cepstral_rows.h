@@ -17,7 +17,7 @@ namespace asr {
 class CepstralRows {
  public:
   // `tables` must outlive this. `start`: as for Normaliser. Throws asr::Error if the model cannot be normalised that way.
-  CepstralRows(const FeatureTables &tables, CmnKind cmn, const LiveMeanState *start = nullptr);
+  CepstralRows(const FeatureTables &tables, CmnKind cmn, const MeanState *start = nullptr);
 
   // Takes the next frames, [n_frames][tables.view()->n_ceps]: cepstra, or log mel energies if the front end removes noise.
   void add(const std::vector<float> &extracted, size_t n_frames);
@@ -31,8 +31,7 @@ class CepstralRows {
   void consume(size_t n);  // drops the first n ready rows
   uint32_t n_dims() const { return dynamic_.n_dims(); }
 
-  // State after the frames added so far; nullptr if the normalisation has none.
-  const LiveMeanState *live_state() const { return normaliser_.live_state(); }
+  bool get_state(MeanState *state) const { return normaliser_.get_state(state); }  // as Normaliser
 
  private:
   void pass_on();  // passes normalised_ on to dynamic_

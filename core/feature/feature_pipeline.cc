@@ -7,7 +7,7 @@
 
 namespace asr {
 
-FeaturePipeline::FeaturePipeline(const FeatureTables &tables, CmnKind cmn, uint32_t warp, const LiveMeanState *start)
+FeaturePipeline::FeaturePipeline(const FeatureTables &tables, CmnKind cmn, uint32_t warp, const MeanState *start)
     : tables_(tables), warp_(warp), framer_(tables.front_end()), rows_(tables, cmn, start) {
   if (warp >= tables.view()->n_warps) {
     fail(ASR_INVALID_ARGUMENT, "warp %u: the model has %u filter banks", warp, tables.view()->n_warps);

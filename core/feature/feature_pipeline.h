@@ -27,7 +27,7 @@ class FeaturePipeline {
   // `tables` must outlive the pipeline. `cmn`: the model's (tables.front_end().cmn) or the stream's override. `warp`: index of
   // the filter bank, from tables.warp_index(). `start`: as for Normaliser. Throws asr::Error if the model cannot be normalised
   // that way.
-  FeaturePipeline(const FeatureTables &tables, CmnKind cmn, uint32_t warp, const LiveMeanState *start = nullptr);
+  FeaturePipeline(const FeatureTables &tables, CmnKind cmn, uint32_t warp, const MeanState *start = nullptr);
 
   void add_samples(const float *samples, size_t n);  // mono, at the front end's rate, scale of 16-bit integers
   void finish();                                     // call once, after the last sample
@@ -47,8 +47,7 @@ class FeaturePipeline {
   const float *rows() const { return rows_.rows(); }
   void consume(size_t n) { rows_.consume(n); }  // drops the first n ready rows
 
-  // State after the frames extracted so far; nullptr if the normalisation has none.
-  const LiveMeanState *live_state() const { return rows_.live_state(); }
+  bool get_state(MeanState *state) const { return rows_.get_state(state); }  // as Normaliser
 
   bool done() const { return settled_ && ready_rows() == 0; }  // finished, and every row is consumed
   uint32_t n_dims() const { return rows_.n_dims(); }

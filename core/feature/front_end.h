@@ -18,7 +18,12 @@ enum class FrameEdges {
 };
 enum class WindowShape { kHamming, kPovey, kHann, kRectangular };
 enum class DctKind { kOrthonormal, kHtk, kSphinxLegacy };  // kOrthonormal: "dct" of Sphinx, and Kaldi's
-enum class CmnKind { kNone, kBatch, kLive };
+enum class CmnKind {
+  kNone,
+  kBatch,
+  kLive,
+  kMeasure  // of streams alone: no rows; the mean of kBatch is measured for a later stream
+};
 
 // Kinds of dynamic features, computed from the cepstra c of a frame and its neighbours (edge frames replicated).
 enum class DynamicKind {

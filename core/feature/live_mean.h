@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/feature/front_end.h"
@@ -42,16 +41,11 @@ class LiveMean {
 
   const uint32_t n_ceps_, c0_, lookahead_frames_;
   const bool skip_negative_c0_;
-  const double db_;           // change of c0 per dB
-  const double max_frames_;   // maximum of frames in a sum
+  const double db_;          // change of c0 per dB
+  const double max_frames_;  // maximum of frames in a sum
   bool has_prior_;
   std::vector<double> prior_;
   LiveMeanState state_;
 };
-
-// Returns a state as bytes: version, length, front end, checksum. The bytes are in the machine's byte order.
-std::string state_to_bytes(const LiveMeanState &state, const FrontEnd &front_end);
-// Throws ASR_INVALID_ARGUMENT in the name of `who` if the bytes are not a state, damaged, or of other cepstra.
-LiveMeanState state_from_bytes(const void *bytes, size_t size, const FrontEnd &front_end, const char *who);
 
 }  // namespace asr

@@ -3,41 +3,39 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.h"
 
 namespace asr {
 namespace {
 
-constexpr double kVarianceFloor = 1e-20;
 constexpr size_t kBlockFrames = 1024;
 
 }  // namespace
 
-Normaliser::Normaliser(const FrontEnd &front_end, CmnKind kind, const LiveMeanState *start)
+Normaliser::Normaliser(const FrontEnd &front_end, CmnKind kind, const MeanState *start)
     : kind_(kind),
-      variance_(front_end.cmn_variance),
       skip_negative_c0_(front_end.cmn_skip_negative_c0),
-      cepstra_(front_end.cmn_cepstra),
-      energy_range_(front_end.energy_range_db * std::log(10) / 10),
-      energy_scale_(front_end.energy_scale),
       n_ceps_(front_end.n_ceps),
       c0_(front_end.c0_last ? front_end.n_ceps - 1 : 0),
       prior_frames_(front_end.cmn_prior_frames),
       window_frames_(front_end.cmn_window_frames),
       mean_(n_ceps_, 0.0),
       sum_(n_ceps_, 0.0) {
-  if (kind_ == CmnKind::kLive && variance_) {
+  if (kind_ == CmnKind::kBatch || kind_ == CmnKind::kMeasure) {
+    whole_.emplace(front_end, start != nullptr ? &std::get<WholeMeanState>(*start) : nullptr);
+    return;
+  }
+  if (kind_ == CmnKind::kLive && front_end.cmn_variance) {
     fail(ASR_UNSUPPORTED, "cmn: this model's variance normalisation needs whole utterances; use batch");
   }
-  if (kind_ != CmnKind::kBatch && energy_range_ > 0) {
+  if (front_end.energy_range_db > 0) {
     fail(ASR_UNSUPPORTED, "cmn: this model's normalised energy needs whole utterances; use batch");
   }
   if (kind_ != CmnKind::kLive) return;
   if (front_end.cmn_lookahead_frames > 0) {
     live_.emplace(front_end);
-    if (start != nullptr) live_->set_state(*start);
+    if (start != nullptr) live_->set_state(std::get<LiveMeanState>(*start));
   } else {
     std::copy(front_end.cmn_prior.begin(), front_end.cmn_prior.end(), mean_.begin());
     for (uint32_t i = 0; i < n_ceps_; ++i) sum_[i] = mean_[i] * prior_frames_;
@@ -47,7 +45,11 @@ Normaliser::Normaliser(const FrontEnd &front_end, CmnKind kind, const LiveMeanSt
 
 void Normaliser::push(const float *cepstra, size_t n, std::vector<float> *out) {
   const float *end = cepstra + n * n_ceps_;
-  if (kind_ == CmnKind::kBatch) {
+  if (kind_ == CmnKind::kMeasure) {
+    for (; cepstra != end; cepstra += n_ceps_) whole_->measure(cepstra);
+    return;
+  }
+  if (kind_ == CmnKind::kBatch && !whole_->is_measured()) {
     hold(cepstra, n);
     return;
   }
@@ -58,14 +60,25 @@ void Normaliser::push(const float *cepstra, size_t n, std::vector<float> *out) {
   const size_t first = out->size();
   out->insert(out->end(), cepstra, end);
   if (kind_ == CmnKind::kNone) return;
-  for (size_t at = first; at < out->size(); at += n_ceps_) subtract_running_mean(out->data() + at);
+  for (size_t at = first; at < out->size(); at += n_ceps_) {
+    whole_ ? whole_->normalise(out->data() + at) : subtract_running_mean(out->data() + at);
+  }
 }
 
 void Normaliser::finish(std::vector<float> *out) {
   release_waiting(out);
-  if (kind_ != CmnKind::kBatch) return;
-  if (cepstra_) subtract_batch_mean();
-  if (energy_range_ > 0) normalise_energy();
+  if (kind_ == CmnKind::kMeasure) whole_->end_pass();
+  if (kind_ != CmnKind::kBatch || whole_->is_measured()) return;
+  for (; !whole_->is_measured(); whole_->end_pass()) {
+    for_each_held([&](const float *frame) { whole_->measure(frame); });
+  }
+  for_each_held([&](float *frame) { whole_->normalise(frame); });
+}
+
+bool Normaliser::get_state(MeanState *state) const {
+  if (live_) *state = live_->state();
+  if (kind_ == CmnKind::kMeasure) *state = whole_->state();
+  return live_ || kind_ == CmnKind::kMeasure;
 }
 
 bool Normaliser::take(std::vector<float> *out) {
@@ -124,43 +137,6 @@ void Normaliser::for_each_held(const Action &action) {
   for (std::vector<float> &block : blocks_) {
     for (size_t at = 0; at < block.size(); at += n_ceps_) action(&block[at]);
   }
-}
-
-void Normaliser::subtract_batch_mean() {
-  size_t n = 0;
-  for_each_held([&](const float *frame) {
-    ++n;
-    if (!counts(frame)) return;
-    for (uint32_t i = 0; i < n_ceps_; ++i) sum_[i] += frame[i];
-    ++count_;
-  });
-  for (uint32_t i = 0; i < n_ceps_; ++i) mean_[i] = count_ > 0 ? sum_[i] / count_ : 0;
-
-  if (energy_range_ > 0) mean_[c0_] = 0;
-
-  std::vector<double> scale(n_ceps_, 1.0);
-  if (variance_) {
-    std::vector<double> squares(n_ceps_, 0.0);
-    for_each_held([&](const float *frame) {
-      for (uint32_t i = 0; i < n_ceps_; ++i) squares[i] += (frame[i] - mean_[i]) * (frame[i] - mean_[i]);
-    });
-    for (uint32_t i = 0; i < n_ceps_; ++i) {
-      if (energy_range_ > 0 && i == c0_) continue;
-      scale[i] = 1 / std::sqrt(std::max(squares[i] / static_cast<double>(n), kVarianceFloor));
-    }
-  }
-  for_each_held([&](float *frame) {
-    for (uint32_t i = 0; i < n_ceps_; ++i) frame[i] = static_cast<float>((frame[i] - mean_[i]) * scale[i]);
-  });
-}
-
-void Normaliser::normalise_energy() {
-  double highest = -std::numeric_limits<double>::infinity();
-  for_each_held([&](const float *frame) { highest = std::max(highest, static_cast<double>(frame[c0_])); });
-  for_each_held([&](float *frame) {
-    const double below = std::min(highest - frame[c0_], energy_range_);
-    frame[c0_] = static_cast<float>(1 - energy_scale_ * below);
-  });
 }
 
 }  // namespace asr

@@ -23,7 +23,7 @@ bool FedRows::drop(size_t n, WindowRows *) {
   return false;
 }
 
-PipelineRows::PipelineRows(const LoadedModel &model, const StreamOptions &options, float warp, const LiveMeanState *start,
+PipelineRows::PipelineRows(const LoadedModel &model, const StreamOptions &options, float warp, const MeanState *start,
                            SpeakerTrack *speaker)
     : RowSource(options.values_per_frame(model), model.options().window_frames),
       window_frames_(model.options().window_frames),
@@ -51,10 +51,9 @@ bool PipelineRows::next_extract(size_t front_end, asr_extract_job *job) {
   return pipelines_[front_end]->next_extract(job, window_frames_);
 }
 
-const LiveMeanState *PipelineRows::extracted(size_t front_end) {
-  pipelines_[front_end]->extracted();
-  return pipelines_.size() == 1 ? pipelines_[0]->live_state() : nullptr;
-}
+void PipelineRows::extracted(size_t front_end) { pipelines_[front_end]->extracted(); }
+
+bool PipelineRows::get_state(MeanState *state) const { return pipelines_.size() == 1 && pipelines_[0]->get_state(state); }
 
 WindowRows::Place PipelineRows::take(size_t n, WindowRows *window) {
   const WindowRows::Place place = window->add_features(rows(0), n, speaker_);

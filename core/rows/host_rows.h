@@ -33,12 +33,13 @@ class FedRows final : public RowSource {
 // Streams that fuse models have a pipeline for each front end, in lockstep: a row is ready when all of them have theirs.
 class PipelineRows final : public RowSource {
  public:
-  PipelineRows(const LoadedModel &model, const StreamOptions &options, float warp, const LiveMeanState *start,
+  PipelineRows(const LoadedModel &model, const StreamOptions &options, float warp, const MeanState *start,
                SpeakerTrack *speaker);
 
   void add(const float *values, size_t n) override;
   bool next_extract(size_t front_end, asr_extract_job *job) override;
-  const LiveMeanState *extracted(size_t front_end) override;
+  void extracted(size_t front_end) override;
+  bool get_state(MeanState *state) const override;
   WindowRows::Place take(size_t n, WindowRows *window) override;
   bool drop(size_t n, WindowRows *window) override;
   const float *rows(size_t front_end) const override { return pipelines_[front_end]->rows(); }

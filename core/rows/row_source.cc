@@ -24,10 +24,11 @@ void RowSource::end() {
 size_t RowSource::n_ready() const { return std::min(n_waiting(), window_frames_); }
 
 std::unique_ptr<RowSource> make_row_source(const LoadedModel &model, const StreamOptions &options, float warp,
-                                           const LiveMeanState *start, SpeakerTrack *speaker) {
+                                           const MeanState *start, SpeakerTrack *speaker) {
   if (!options.is_audio()) return std::make_unique<FedRows>(model, options, speaker);
   const bool has_models = speaker != nullptr && speaker->uses_means();  // the fused step scores by the engine's own
-  if (has_models || !DeviceRows::suit(model, options)) {
+  const bool is_measured = start != nullptr && std::holds_alternative<WholeMeanState>(*start);  // the device measures itself
+  if (has_models || is_measured || !DeviceRows::suit(model, options)) {
     return std::make_unique<PipelineRows>(model, options, warp, start, speaker);
   }
   try {

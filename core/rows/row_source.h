@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "core/engine/loaded_model.h"
-#include "core/feature/live_mean.h"
+#include "core/feature/mean_state.h"
 #include "core/rows/window_rows.h"
 #include "core/stream/stream_options.h"
 
@@ -34,10 +34,11 @@ class RowSource {
   virtual std::unique_ptr<RowSource> replacement() { return nullptr; }
 
   // Describes frames whose cepstra the device can compute now, at most a window, for a front end of the stream's
-  // models. Returns false if there are none. Call extracted() after it did: it returns the state of live normalisation
-  // after these frames, or nullptr where none is kept.
+  // models. Returns false if there are none. Call extracted() after it did.
   virtual bool next_extract(size_t /*front_end*/, asr_extract_job *) { return false; }
-  virtual const LiveMeanState *extracted(size_t /*front_end*/) { return nullptr; }
+  virtual void extracted(size_t /*front_end*/) {}
+  // Copies the state of the normalisation, as Normaliser. It changes with extracted() and end(). Returns false if none is kept.
+  virtual bool get_state(MeanState *) const { return false; }
 
   // The speaker has the transform of an utterance, to which the next rows belong.
   virtual void begin_utterance() {}
@@ -67,9 +68,9 @@ class RowSource {
   bool ended_ = false;
 };
 
-// `options` and `speaker` must outlive the source. `warp`: of the frequency axis. `start`: initial state of live normalisation,
-// or nullptr. `speaker`: takes the rows of utterances, or nullptr.
+// `options` and `speaker` must outlive the source. `warp`: of the frequency axis. `start`: initial state of normalisation, or
+// nullptr. `speaker`: takes the rows of utterances, or nullptr.
 std::unique_ptr<RowSource> make_row_source(const LoadedModel &model, const StreamOptions &options, float warp,
-                                           const LiveMeanState *start, SpeakerTrack *speaker);
+                                           const MeanState *start, SpeakerTrack *speaker);
 
 }  // namespace asr

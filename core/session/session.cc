@@ -21,8 +21,9 @@ float warp_of(const StreamOptions &options) { return options.speaker ? options.s
 }  // namespace
 
 Session::Session(const StreamOptions &options, GraphName graph, const LoadedModel &model, Inbox *inbox, WorkerPool *results,
-                 WorkerPool *estimations, std::shared_ptr<EventQueue> events)
-    : stream_(options, std::move(graph), model, std::move(events), [this] { inbox_.load()->enqueue(shared_from_this()); }),
+                 WorkerPool *estimations, std::shared_ptr<EventQueue> events, EngineMeter *meter)
+    : stream_(
+          options, std::move(graph), model, std::move(events), [this] { inbox_.load()->enqueue(shared_from_this()); }, meter),
       options_(stream_.options()),
       warp_(warp_of(options)),
       inbox_(inbox),
@@ -176,6 +177,7 @@ void Session::move_to(Inbox *inbox, const LoadedModel &model) noexcept {
   goes_on_ = false;
   phase_.to(Phase::kBackground);
   next_frame_ = history_.first_frame();
+  note_searched();
   history_.begin_again();
   if (gate_) {
     gate_->begin_again(history_.first_frame());
@@ -195,7 +197,7 @@ bool Session::fill_directly() {
   std::vector<float> values(rows_->n_wanted());
   const size_t n = history_.take(values.data(), values.size());
   if (n > 0) add_to_rows(values.data(), n);
-  if (history_.ended()) rows_->end();
+  if (history_.ended()) end_rows();
   return n > 0;
 }
 
@@ -208,8 +210,17 @@ bool Session::fill_by_gate() {
   const size_t n_released = std::min(gate_->n_releasable(), rows_->n_wanted());
   if (n_released > 0) add_to_rows(gate_->samples(), n_released);
   gate_->release(n_released);
-  if (history_.ended() && gate_->is_empty()) rows_->end();
+  if (history_.ended() && gate_->is_empty()) end_rows();
   return n > 0 || n_released > 0;
+}
+
+void Session::end_rows() {
+  rows_->end();
+  carry_state();
+}
+
+void Session::carry_state() {
+  if (rows_->get_state(&mean_state_)) stream_.carried().update(mean_state_);
 }
 
 void Session::add_to_rows(const float *values, size_t n) {
@@ -220,7 +231,8 @@ void Session::add_to_rows(const float *values, size_t n) {
 
 void Session::extracted(size_t front_end) {
   if (!makes_rows()) return;
-  if (const LiveMeanState *state = rows_->extracted(front_end)) stream_.carried().update(*state);
+  rows_->extracted(front_end);
+  carry_state();
   progressed_ = true;
 }
 
@@ -260,6 +272,7 @@ bool Session::gather_dropped(WindowRows *window, std::optional<Share> *share) {
       next_frame_ < utterance_frame_ ? utterance_frame_ - next_frame_ : gate_->n_background_from(next_frame_);
   const size_t n = std::min<uint64_t>(rows_->n_ready(), n_background);
   next_frame_ += n;
+  note_searched();
   if (utterance_) {
     forget_history();
   } else {
@@ -294,6 +307,7 @@ bool Session::gather_rows(WindowRows *window, std::optional<Share> *share) {
   added.n_rows = n;
   utterance_->take(n);
   next_frame_ += n;
+  note_searched();
   added.partial = n > 0 && utterance_->at_partial();
   added.check = n > 0 && utterance_->at_check();
   added.last = rows_->all_taken() && !added.partial && !added.check;  // each window brings one result of a session

@@ -37,9 +37,9 @@ inline uint32_t wants_common(const LoadedModel &model) {
 class Session : public std::enable_shared_from_this<Session> {
  public:
   // All referenced objects must outlive the session. graph: the graph of options.graph. `model` is on the device that the
-  // inbox's thread calls. results, estimations: the pools that make results, and that learn from speakers.
+  // inbox's thread calls. results, estimations: the pools that make results, and that learn from speakers. meter: the engine's.
   Session(const StreamOptions &options, GraphName graph, const LoadedModel &model, Inbox *inbox, WorkerPool *results,
-          WorkerPool *estimations, std::shared_ptr<EventQueue> events);
+          WorkerPool *estimations, std::shared_ptr<EventQueue> events, EngineMeter *meter);
 
   Stream &stream() { return stream_; }
   void notify() noexcept;  // queues the session for a visit; any thread
@@ -94,6 +94,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void begin_next();              // after an utterance whose result is posted
   void begin_at(uint64_t frame);  // earliest beginning of the next utterance
   void forget_history() noexcept;
+  void note_searched() { stream_.meter().set_searched(next_frame_ * stream_.frame_values()); }
   void end(Phase phase) noexcept;
 
   // An utterance that begins before the kept frame was cancelled.
@@ -102,6 +103,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool fill_directly();
   bool fill_by_gate();
   void add_to_rows(const float *values, size_t n);
+  void end_rows();
+  void carry_state();
   bool makes_rows() const { return rows_ && is_live() && !phase_.is(Phase::kDropping) && !held_back_; }
   bool at_mark() const { return history_.at_mark() && (!gate_ || gate_->n_releasable() == 0); }
   bool speech_begins() const { return next_frame_ >= utterance_frame_ && gate_->speech_begins_at(next_frame_); }
@@ -155,6 +158,7 @@ class Session : public std::enable_shared_from_this<Session> {
   InputHistory history_;
   std::optional<SpeechGate> gate_;       // if background is not decoded; like rows_, but it outlives a lost device
   std::unique_ptr<RowSource> rows_;      // from the first visit to the end
+  MeanState mean_state_;                 // scratch: that of the rows
   std::optional<SoundTrack> sound_;      // as rows_, where results may be compared with the background
   std::optional<SpeakerTrack> speaker_;  // nullopt: no speaker
   std::shared_ptr<FusedModels> fusion_;  // as rows_, where models are fused

@@ -109,6 +109,7 @@ void Session::post_result(EventPointer final) noexcept {
   if (goes_on_) return;
   history_.clear();
   graph_.reset();
+  stream_.meter().end();
   events_.end(stream_.fed_s());
 }
 
@@ -116,6 +117,7 @@ void Session::post_failure(const Error &reason) noexcept {
   history_.clear();
   graph_.reset();
   stream_.intake().close(reason);
+  stream_.meter().end();
   events_.failure(reason, stream_.fed_s());
 }
 

@@ -2,6 +2,7 @@
 #include "core/step/scheduler.h"
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 
 #include "core/base/begun_thread.h"
@@ -15,9 +16,10 @@ constexpr uint32_t kMaxInTeam = 16;
 
 }  // namespace
 
-Scheduler::Scheduler(const LoadedModel &model, TakeOver take_over)
+Scheduler::Scheduler(const LoadedModel &model, TakeOver take_over, EngineMeter *meter)
     : model_(model),
       take_over_(std::move(take_over)),
+      meter_(meter),
       inbox_(take_over_ != nullptr),
       failed_(&inbox_),
       windows_{{model, 0, &failed_}, {model, 1, &failed_}},
@@ -56,7 +58,9 @@ void Scheduler::run() {
     inbox_.run_tasks();
     if (sessions_.empty() && before.empty()) continue;
     keep_own();
+    const auto begin = std::chrono::steady_clock::now();
     step(&now, &before);
+    meter_->busy_ns += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
     sessions_.clear();
   }
 }
@@ -99,6 +103,10 @@ void Scheduler::decode(Window *now, Window *before) {
   extract();
   extract_fused();
   now->gather(sessions_);
+  if (const size_t n_lanes = now->n_advanced(); n_lanes > 0) {
+    ++meter_->n_steps;
+    meter_->n_lanes += n_lanes;
+  }
   now->score();
   if (model_.overlaps()) combine(now, before);
   (model_.overlaps() ? now : before)->advance();

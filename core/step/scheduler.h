@@ -37,7 +37,7 @@ class Scheduler {
   // Returns the scheduler that takes the sessions of a lost device; nullptr if there is none.
   using TakeOver = std::function<Scheduler *(const Error &reason)>;
 
-  Scheduler(const LoadedModel &model, TakeOver take_over);
+  Scheduler(const LoadedModel &model, TakeOver take_over, EngineMeter *meter);
   ~Scheduler();
   Scheduler(const Scheduler &) = delete;
   Scheduler &operator=(const Scheduler &) = delete;
@@ -66,6 +66,7 @@ class Scheduler {
 
   const LoadedModel &model_;
   const TakeOver take_over_;
+  EngineMeter *const meter_;
   Inbox inbox_;
 
   // Members used by the thread only.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/step/window.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace asr {
@@ -38,6 +39,11 @@ void Window::gather(const Sessions &sessions) {
     if (share) parts_.push_back({session, *share});
     if (again) session->notify();
   }
+}
+
+size_t Window::n_advanced() const {
+  const auto has_rows = [](const Part &part) { return part.share.n_rows > 0; };
+  return static_cast<size_t>(std::count_if(parts_.begin(), parts_.end(), has_rows));
 }
 
 void Window::score() {

@@ -46,7 +46,8 @@ class Window {
 
   // Takes the sessions' ready rows. Sessions that do not fit, or will have more, are queued again.
   void gather(const Sessions &sessions);
-  void score();  // issues the scoring
+  size_t n_advanced() const;  // streams whose rows it has
+  void score();               // issues the scoring
   // Fuses the scores that the device does not, on the team; the scoring has been awaited.
   bool is_fused_here() const { return rows_.is_fused_here(); }
   void combine(ThreadPool *team);

@@ -2,6 +2,7 @@
 #include "core/stream/event_queue.h"
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "core/base/error.h"
@@ -15,6 +16,17 @@ thread_local const EventQueue *t_delivering = nullptr;  // the queue whose callb
 ProcessWide<std::mutex> g_awaiting;  // guards awaits_ of all queues
 
 }  // namespace
+
+// A callback that waits lets others run beyond asr_engine_config.max_callback_threads, as it may wait for them.
+class EventQueue::CallbackWaits {
+ public:
+  CallbackWaits() {
+    if (t_delivering != nullptr) waiting_.emplace(t_delivering->pool_);
+  }
+
+ private:
+  std::optional<WorkerPool::Waiting> waiting_;
+};
 
 void EventQueue::post(EventPointer event, uint64_t generation) noexcept {
   bool needs_deliverer = false;
@@ -52,6 +64,7 @@ void EventQueue::wait(int32_t timeout_ms) {
   if (in_callback()) {
     fail(ASR_INVALID_STATE, "asr_wait: called in the stream's own callback, which it would wait for");
   }
+  const CallbackWaits waits;
   std::unique_lock lock(mutex_);
   if (!callback_ && end_taken_) fail(ASR_INVALID_STATE, "asr_wait: the stream's last event was taken already");
   const auto ready = [&] { return callback_ ? end_taken_ : !events_.empty() || end_taken_; };
@@ -70,6 +83,7 @@ void EventQueue::wait(int32_t timeout_ms) {
 bool EventQueue::in_callback() const { return t_delivering == this; }
 
 void EventQueue::close(Handle *handle) noexcept {
+  const CallbackWaits waits;
   std::unique_lock lock(mutex_);
   closed_ = true;
   events_.clear();

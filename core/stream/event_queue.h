@@ -39,6 +39,8 @@ class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<E
   void close(Handle *handle) noexcept;
 
  private:
+  class CallbackWaits;
+
   void run() noexcept override;  // the pool's side: calls back until no event is left
   bool begin_to_await() const;
   void end_to_await() const;

@@ -15,13 +15,14 @@ constexpr size_t kPieceValues = 16384;  // values converted and appended at a ti
 }  // namespace
 
 Intake::Intake(const StreamOptions &options, size_t row_length, size_t limit, uint64_t max_values, size_t min_values,
-               Timeline timeline, std::function<void()> notify)
+               Timeline timeline, std::function<void()> notify, StreamMeter *meter)
     : options_(options),
       row_length_(row_length),
       limit_(limit),
       max_values_(max_values),
       min_values_(min_values),
       notify_(std::move(notify)),
+      meter_(meter),
       resampler_(options.resample_filter),
       timeline_(std::move(timeline)) {}
 
@@ -129,6 +130,7 @@ bool Intake::push(const std::vector<float> &values, bool may_wait, const char *c
   const size_t n = std::min<uint64_t>(values.size(), max_values_ - timeline_.position());
   ring_.push(values.data(), n);
   timeline_.advance(n);
+  meter_->set_fed(timeline_.position());
   finished_ = is_full_ = n < values.size();
   return ring_.size() >= min_values_ || is_full_;
 }
@@ -157,6 +159,7 @@ void Intake::finish() {
     noise_.add(values.data(), values.size());
     ring_.push(values.data(), values.size());
     timeline_.advance(values.size());
+    meter_->set_fed(timeline_.position());
     finished_ = true;
   }
   notify_();
@@ -186,6 +189,11 @@ bool Intake::ended() const {
 bool Intake::at_mark() const {
   std::lock_guard lock(mutex_);
   return timeline_.next_end() == n_taken_;
+}
+
+bool Intake::is_finished() const {
+  std::lock_guard lock(mutex_);
+  return finished_ && !is_full_ && !closed_;
 }
 
 bool Intake::ends_at_mark() const {

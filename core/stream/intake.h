@@ -13,6 +13,7 @@
 #include "core/audio/resampler.h"
 #include "core/audio/sample_ring.h"
 #include "core/base/error.h"
+#include "core/stream/meter.h"
 #include "core/stream/stream_options.h"
 #include "core/stream/timeline.h"
 
@@ -23,8 +24,9 @@ class Intake {
   // Audio is kept at the model's rate, rows unchanged. row_length: values per row, 1 for audio. limit: feed blocks while more
   // values are kept; 0 = never. max_values: no more are taken; feeding more throws ASR_INVALID_STATE, and the input has
   // ended. notify(): called when at least min_values more can be taken, or at the end.
+  // meter: learns how much is fed.
   Intake(const StreamOptions &options, size_t row_length, size_t limit, uint64_t max_values, size_t min_values,
-         Timeline timeline, std::function<void()> notify);
+         Timeline timeline, std::function<void()> notify, StreamMeter *meter);
 
   // The requests, locked as long as this exists.
   class Requests {
@@ -54,6 +56,7 @@ class Intake {
   bool ended() const;                    // finished, and everything was taken
   bool at_mark() const;                  // everything before the next mark was taken
   void pass_mark();
+  bool is_finished() const;                  // asr_finish was called, and the stream is not stopped
   bool ends_at_mark() const;                 // finished, with nothing fed since the last mark
   uint64_t n_values() const;                 // values fed so far, as kept
   void close(const Error &reason) noexcept;  // feeding throws `reason` from now on, also if blocked
@@ -72,6 +75,7 @@ class Intake {
   const uint64_t max_values_;
   const size_t min_values_;
   const std::function<void()> notify_;
+  StreamMeter *const meter_;
 
   std::mutex feeding_;  // held by the feeding caller, also while it blocks
   Resampler resampler_;

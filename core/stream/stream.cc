@@ -28,15 +28,18 @@ uint64_t max_values(const StreamOptions &options, const LoadedModel &model) {
   return n_frames * options.values_per_frame(model);
 }
 
-bool keeps_state(const StreamOptions &options, const FrontEnd &front_end) {
-  if (!options.is_audio() || (options.fusion && !options.fusion->has_own_rows_only())) return false;
-  return options.cmn_of(front_end) == CmnKind::kLive && front_end.cmn_lookahead_frames > 0;
+// Returns the kind of normalisation if it has a state.
+std::optional<CmnKind> kind_of_state(const StreamOptions &options, const FrontEnd &front_end) {
+  if (!options.is_audio() || (options.fusion && !options.fusion->has_own_rows_only())) return std::nullopt;
+  const CmnKind kind = options.cmn_of(front_end);
+  const bool is_running = kind == CmnKind::kLive && front_end.cmn_lookahead_frames == 0;
+  return kind == CmnKind::kNone || is_running ? std::nullopt : std::optional(kind);
 }
 
 }  // namespace
 
 Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel &model, std::shared_ptr<EventQueue> events,
-               std::function<void()> notify)
+               std::function<void()> notify, EngineMeter *meter)
     : options_(options),
       is_batch_(options.is_batch(model.bundle().front_end)),
       frame_values_(options.values_per_frame(model)),
@@ -45,14 +48,16 @@ Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel 
       notify_(std::move(notify)),
       first_graph_(std::move(graph)),
       ready_(new_event(ASR_EVENT_READY)),
+      meter_(meter, value_s_),
       intake_(options_, options.is_audio() ? 1 : frame_values_, backlog_limit(options, model), max_values(options, model),
-              kMinFrames * frame_values_, Timeline(frame_values_, first_graph_, !options.endpoint), notify_),
-      carried_(model.bundle().front_end, keeps_state(options, model.bundle().front_end)) {}
+              kMinFrames * frame_values_, Timeline(frame_values_, first_graph_, !options.endpoint), notify_, &meter_),
+      carried_(model.bundle().front_end, kind_of_state(options, model.bundle().front_end)) {}
 
 void Stream::start() { post(std::move(ready_)); }
 
 void Stream::replace(Stream *before) noexcept {
   generation_ = events_->begin_again();
+  before->meter_.close();
   before->stop(*g_reset);
 }
 
@@ -106,6 +111,7 @@ void Stream::cancel_utterance() {
 }
 
 void Stream::set_graph(GraphName graph) {
+  if (options_.endpoint && intake_.is_finished()) return;  // no utterance will begin that it could concern
   if (!options_.endpoint && carried_.is_fed()) {
     fail(ASR_INVALID_STATE,
          "asr_set_graph: the stream is one utterance and was fed already; call it before asr_feed or after asr_reset, or set "
@@ -153,6 +159,7 @@ void Stream::cancel() noexcept {
 }
 
 void Stream::close(EventQueue::Handle *handle) noexcept {
+  meter_.close();
   events_->close(handle);
   stop(*g_closed);
 }

@@ -10,15 +10,16 @@
 #include "core/stream/carried_state.h"
 #include "core/stream/event_queue.h"
 #include "core/stream/intake.h"
+#include "core/stream/meter.h"
 
 namespace asr {
 
 class Stream {
  public:
   // All referenced objects must outlive the stream. graph: the graph of options.graph. notify(): called on any thread when
-  // there is something to do for the engine; must not throw.
+  // there is something to do for the engine; must not throw. meter: the engine's.
   Stream(const StreamOptions &options, GraphName graph, const LoadedModel &model, std::shared_ptr<EventQueue> events,
-         std::function<void()> notify);
+         std::function<void()> notify, EngineMeter *meter);
 
   void start();                           // posts READY
   void replace(Stream *before) noexcept;  // `before` gets no further events to its user, and ends; call first, before start()
@@ -41,6 +42,7 @@ class Stream {
   // Returns true if partial results were requested but batch normalisation delays them to the end.
   bool has_late_partials() const { return options_.partial_interval_ms > 0 && options_.is_audio() && is_batch_; }
   bool in_callback() const { return events_->in_callback(); }
+  const StreamMeter &meter() const { return meter_; }
   const StreamOptions &options() const { return options_; }
   const std::shared_ptr<EventQueue> &events() const { return events_; }
   const GraphName &first_graph() const { return first_graph_; }
@@ -50,6 +52,7 @@ class Stream {
   double time_s(uint64_t n_values) const { return static_cast<double>(n_values) * value_s_; }
   double fed_s() const { return time_s(intake_.n_values()); }
   Intake &intake() { return intake_; }
+  StreamMeter &meter() { return meter_; }
   CarriedState &carried() { return carried_; }
   Intake::Requests requests() { return intake_.requests(); }
   void post(EventPointer event) noexcept { events_->post(std::move(event), generation_); }
@@ -73,6 +76,7 @@ class Stream {
   const GraphName first_graph_;
   EventPointer ready_;
   uint64_t generation_ = 0;  // generation of the events
+  StreamMeter meter_;
   Intake intake_;
   CarriedState carried_;
   std::atomic<bool> cancelled_{false};  // by asr_cancel

@@ -53,6 +53,88 @@ TEST(Callbacks, TheSameEventsAsByPoll) {
   EXPECT_EQ(asr_result(stream.get(), &event), ASR_INVALID_STATE);
 }
 
+// Notes how many callbacks of an engine run at once. Each blocks until `n_expected` run, or for a moment.
+struct Crowd {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int n_running = 0, max_running = 0, n_expected = 1;
+
+  void visit() {
+    std::unique_lock lock(mutex);
+    max_running = std::max(max_running, ++n_running);
+    changed.notify_all();
+    changed.wait_for(lock, std::chrono::milliseconds(20), [&] { return max_running >= n_expected; });
+    --n_running;
+  }
+};
+
+EnginePointer load_with_callback_threads(uint32_t n) {
+  asr_engine_config config;
+  asr_engine_config_default(&config);
+  config.device = "cpu";
+  config.n_threads = 2;
+  config.max_callback_threads = n;
+  asr_engine *engine = nullptr;
+  EXPECT_OK(asr_engine_load(tone_bundle().c_str(), &config, &engine));
+  return {engine, asr_engine_close};
+}
+
+TEST(Callbacks, RunOnAsManyThreadsAsAllowed) {
+  const std::vector<int16_t> samples = speak("low high");
+  for (const int limit : {1, 2}) {
+    const EnginePointer engine = load_with_callback_threads(static_cast<uint32_t>(limit));
+    Crowd crowd;
+    crowd.n_expected = limit + 1;
+    std::vector<Listener> listeners(6);
+    std::vector<StreamPointer> streams;
+    for (Listener &listener : listeners) {
+      listener.react = [&](asr_stream *, const asr_event *) { crowd.visit(); };
+      streams.push_back(listener.open(engine.get()));
+    }
+    for (const StreamPointer &stream : streams) {
+      ASSERT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
+      ASSERT_OK(asr_finish(stream.get()));
+    }
+    for (const StreamPointer &stream : streams) ASSERT_OK(asr_wait(stream.get(), -1));
+    EXPECT_LE(crowd.max_running, limit);
+    for (const Listener &listener : listeners) EXPECT_EQ(listener.events, listeners[0].events);
+  }
+  asr_engine_config config;
+  asr_engine_config_default(&config);
+  config.max_callback_threads = 1025;
+  asr_engine *engine = nullptr;
+  EXPECT_EQ(asr_engine_load(tone_bundle().c_str(), &config, &engine), ASR_INVALID_ARGUMENT);
+}
+
+// The only thread for callbacks runs one that waits for another stream's callbacks, or closes that stream.
+TEST(Callbacks, MayWaitForOthersInSpiteOfALimit) {
+  const std::vector<int16_t> samples = speak("low high");
+  for (const bool closes : {false, true}) {
+    const EnginePointer engine = load_with_callback_threads(1);
+    Listener awaited, waiting;
+    StreamPointer other = awaited.open(engine.get());
+    bool has_waited = false;
+    waiting.react = [&](asr_stream *, const asr_event *event) {
+      if (asr_event_get_kind(event) != ASR_EVENT_FINAL) return;
+      ASSERT_OK(asr_feed(other.get(), samples.data(), samples.size()));
+      ASSERT_OK(asr_finish(other.get()));
+      if (!closes) {
+        ASSERT_OK(asr_wait(other.get(), -1));
+      }
+      other.reset();
+      has_waited = true;
+    };
+    const StreamPointer stream = waiting.open(engine.get());
+    ASSERT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
+    ASSERT_OK(asr_finish(stream.get()));
+    ASSERT_OK(asr_wait(stream.get(), -1));
+    EXPECT_TRUE(has_waited);
+    if (!closes) {
+      EXPECT_EQ(awaited.events.back().rfind("END", 0), 0u);
+    }
+  }
+}
+
 TEST(Callbacks, EightStreamsAtOnce) {
   const EnginePointer engine = load_engine(4);
   asr_stream_config config = default_stream();

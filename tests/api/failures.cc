@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
@@ -294,6 +295,119 @@ TEST(Failures, NothingIsDecodedOfBackground) {
   asr_stream_config config = default_stream();
   config.endpoint = ASR_ENDPOINT_COMMAND;
   EXPECT_EQ(recognize(engine.get(), config, background(10), 1600).size(), 2u);  // READY, END
+}
+
+// Sentences of over 20 s, whose best paths leave the search in pieces.
+std::vector<std::vector<int16_t>> long_recordings() {
+  std::vector<std::vector<int16_t>> all;
+  for (size_t i = 0; i < 4; ++i) {
+    std::vector<int16_t> samples;
+    while (samples.size() < size_t{16000} * 20) {
+      for (const int16_t sample : recording(i + samples.size() / 40000)) samples.push_back(sample);
+    }
+    all.push_back(std::move(samples));
+  }
+  return all;
+}
+
+std::vector<Events> expected_of(const asr_stream_config &config, const std::vector<std::vector<int16_t>> &recordings) {
+  const EnginePointer engine = load_engine(8, 8, tone_bundle());
+  std::vector<Events> expected;
+  for (const std::vector<int16_t> &samples : recordings) expected.push_back(recognize(engine.get(), config, samples, 1000));
+  return expected;
+}
+
+// After the sixth piece each stream has given away a part of its path.
+TEST(Fallback, PathsGivenAwayInPiecesComeAgain) {
+  const std::vector<std::vector<int16_t>> all = long_recordings();
+  asr_stream_config config = default_stream();
+  config.partial_interval_ms = 500;
+  const std::vector<Events> expected = expected_of(config, all);
+  for (const char *backend : {"faulty", "overlapping"}) {
+    for (const char *fault : {"piece 1: lost", "piece 6: lost", "advance 16: lost", "best_path 12: lost"}) {
+      const EnginePointer engine = load_faulty(device_named(backend, fault), "cpu", 50);
+      size_t n_flagged = 0;
+      const std::vector<Events> results = recognize_at_once(engine.get(), config, all, ASR_OK);
+      for (size_t i = 0; i < all.size(); ++i) {
+        EXPECT_EQ(without_fallback_flag(results[i], &n_flagged), expected[i]) << backend << " " << fault << " stream " << i;
+      }
+      EXPECT_EQ(n_flagged, all.size()) << backend << " " << fault;
+    }
+  }
+}
+
+TEST(Failures, APieceThatFailsHarmsNoOtherStream) {
+  const std::vector<std::vector<int16_t>> all = long_recordings();
+  const std::vector<Events> expected = expected_of(default_stream(), all);
+  for (const char *backend : {"faulty", "overlapping"}) {
+    const EnginePointer engine = load_faulty(device_named(backend, "piece 2: fails"));
+    EXPECT_EQ(n_failed(recognize_at_once(engine.get(), default_stream(), all, ASR_OUT_OF_MEMORY), expected), 1u) << backend;
+  }
+}
+
+// What a log function takes of a stream when the log tells of the fallback, and then cancels: no other call comes between the
+// loss and the repetition.
+struct CancelledAtTheLoss {
+  asr_stream *stream = nullptr;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<asr_event_kind> before;
+  bool done = false;
+
+  static void log(asr_log_level, const char *message, void *user_data) {
+    auto *const self = static_cast<CancelledAtTheLoss *>(user_data);
+    if (std::string(message).find("takes over its streams") == std::string::npos) return;
+    const std::lock_guard lock(self->mutex);
+    take_all(self->stream, &self->before);
+    EXPECT_OK(asr_cancel_utterance(self->stream));
+    self->done = true;
+    self->changed.notify_all();
+  }
+
+  static void take_all(asr_stream *stream, std::vector<asr_event_kind> *kinds) {
+    for (;;) {
+      asr_event *event = nullptr;
+      ASSERT_OK(asr_result(stream, &event));
+      if (event == nullptr) return;
+      kinds->push_back(asr_event_get_kind(event));
+      asr_event_free(event);
+    }
+  }
+};
+
+// Its ENDPOINT and FINAL come although the other device has nothing to repeat.
+TEST(Fallback, AnUtteranceThatIsCancelledBeforeItComesAgainHasItsFinal) {
+  asr_stream_config config = default_stream();
+  config.endpoint = ASR_ENDPOINT_DICTATION;
+  const std::vector<int16_t> samples = long_recordings()[0];
+  size_t n_heard = 0;
+  for (const char *backend : {"faulty", "overlapping"}) {
+    for (const char *fault : {"advance 1: lost", "advance 16: lost", "best_path 12: lost", "piece 1: lost"}) {
+      const EnginePointer engine = load_faulty(device_named(backend, fault), "cpu", 50);
+      const StreamPointer stream = open_stream(engine.get(), config);
+      CancelledAtTheLoss cancelled;
+      cancelled.stream = stream.get();
+      asr_set_log(CancelledAtTheLoss::log, ASR_LOG_WARNING, &cancelled);
+      ASSERT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
+      {
+        std::unique_lock lock(cancelled.mutex);
+        cancelled.changed.wait(lock, [&] { return cancelled.done; });
+      }
+      asr_set_log(nullptr, ASR_LOG_ERROR, nullptr);
+      ASSERT_OK(asr_finish(stream.get()));
+      const Events after = poll_all(stream.get());
+      const auto n_of = [&](asr_event_kind kind) { return std::count(cancelled.before.begin(), cancelled.before.end(), kind); };
+      const bool is_heard = n_of(ASR_EVENT_SPEECH_START) > n_of(ASR_EVENT_FINAL);
+      n_heard += is_heard;
+      ASSERT_EQ(after.size(), is_heard ? 3u : 1u) << backend << " " << fault;  // END
+      if (!is_heard) continue;
+      EXPECT_EQ(after[0].rfind("ENDPOINT", 0), 0u) << after[0];
+      EXPECT_EQ(after[1].rfind("FINAL", 0), 0u) << after[1];
+      const unsigned long flags = std::stoul(after[1].substr(after[1].find("flags=") + 6));
+      EXPECT_NE(flags & ASR_FLAG_CANCELLED, 0u) << after[1];
+    }
+  }
+  EXPECT_GE(n_heard, 4u);
 }
 
 // Some devices are lost between utterances.

@@ -236,6 +236,27 @@ TEST(Graphs, ALogFunctionMayNotAddThem) {
   EXPECT_EQ(seen.status, ASR_INVALID_STATE);
 }
 
+// The callback of a FINAL does not know whether the stream was finished meanwhile.
+TEST(GraphChanges, AfterTheEndHaveNoEffect) {
+  const EnginePointer engine = load_with_grammars();
+  for (const bool is_set : {false, true}) {
+    const StreamPointer stream = open_stream(engine.get(), with_endpoints());
+    ASSERT_OK(asr_set_graph(stream.get(), "ends"));
+    feed(stream.get(), speak("low"), 1600);
+    feed(stream.get(), silence(1), 1600);
+    feed(stream.get(), speak("high"), 1600);
+    ASSERT_OK(asr_finish(stream.get()));
+    if (is_set) {
+      EXPECT_OK(asr_set_graph(stream.get(), "mids"));
+      EXPECT_EQ(asr_set_graph(stream.get(), "none"), ASR_NOT_FOUND);
+    }
+    EXPECT_EQ(finals(stream.get()), (Events{"low#2", "high#1"}));
+    if (is_set) {
+      EXPECT_OK(asr_set_graph(stream.get(), "mids"));  // after END, too
+    }
+  }
+}
+
 // Returns the devices of the faulty back ends that are lost in use.
 std::vector<std::string> lost_devices() {
   std::vector<std::string> ids = devices_named("faulty", ": lost");

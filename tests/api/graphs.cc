@@ -2,6 +2,7 @@
 // Tests engines with many graphs of one model: where graphs come from, and an utterance's choice of graph. graph_changes.cc
 // tests their changes.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "core/base/error.h"
@@ -50,6 +51,32 @@ TEST(Graphs, AreChosenWhenAStreamIsOpened) {
   const asr_stream_config config = on_graph("none");
   EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_NOT_FOUND);
   EXPECT_STREQ(asr_last_error(), "asr_open: the engine has no graph \"none\"; add it with asr_engine_add_graph");
+}
+
+// All grammars of such an engine come at run time.
+TEST(Graphs, AreAddedToABundleWithoutOne) {
+  const std::filesystem::path path = tone_bundle() + "-model";
+  std::filesystem::create_directories(path);
+  std::filesystem::copy_file(tone_bundle() + "/acoustic.bin", path / "acoustic.bin",
+                             std::filesystem::copy_options::overwrite_existing);
+  write_bundle_index(read_bundle_index(tone_bundle()), path, {"acoustic.bin"});
+  const EnginePointer engine = load_engine(8, 32, path);
+  std::filesystem::remove_all(path);
+  asr_engine_info info{};
+  info.size = sizeof(info);
+  ASSERT_OK(asr_engine_get_info(engine.get(), &info));
+  EXPECT_EQ(info.n_words + info.n_graph_states + info.n_graph_arcs, 0u);
+  asr_stream *stream = nullptr;
+  EXPECT_EQ(asr_open(engine.get(), nullptr, &stream), ASR_NOT_FOUND);
+  EXPECT_EQ(asr_last_error(),
+            "asr_open: " + path.string() + " has no graph.bin; make it with `senone graph`, or choose a graph that was added");
+  const std::string ends = tone_grammar_archive(kEnds), mids = tone_grammar_archive(kMids);
+  ASSERT_OK(asr_engine_add_graph_bytes(engine.get(), "ends", ends.data(), ends.size()));
+  EXPECT_EQ(hear(engine.get(), on_graph("ends"), speak("high")), Events{"high#1"});
+  ASSERT_OK(asr_engine_add_graph_bytes(engine.get(), "", mids.data(), mids.size()));
+  EXPECT_EQ(hear(engine.get(), default_stream(), speak("mid")), Events{"mid#1"});
+  ASSERT_OK(asr_engine_get_info(engine.get(), &info));
+  EXPECT_GT(info.n_graph_states, 0u);
 }
 
 // The directory, the file and the bytes hold the same graph.
@@ -118,8 +145,9 @@ TEST(Graphs, MisuseIsRefused) {
   EXPECT_EQ(asr_set_graph(nullptr, ""), ASR_INVALID_ARGUMENT);
   EXPECT_EQ(asr_set_graph(stream.get(), "none"), ASR_NOT_FOUND);
   EXPECT_OK(asr_set_graph(stream.get(), nullptr));
-  EXPECT_OK(asr_finish(stream.get()));
-  EXPECT_EQ(asr_set_graph(stream.get(), "ends"), ASR_INVALID_STATE);
+  const StreamPointer of_one_utterance = open_stream(engine.get());
+  EXPECT_OK(asr_finish(of_one_utterance.get()));
+  EXPECT_EQ(asr_set_graph(of_one_utterance.get(), "ends"), ASR_INVALID_STATE);
   const std::string path = tone_grammar_bundle(kMids);
   EXPECT_EQ(asr_engine_add_graph(nullptr, "a", path.c_str()), ASR_INVALID_ARGUMENT);
   EXPECT_EQ(asr_engine_add_graph(engine.get(), nullptr, path.c_str()), ASR_INVALID_ARGUMENT);

@@ -110,7 +110,8 @@ TEST(LiveMean, StatesHaveTheirErrors) {
     config.cmn = cmn;
     const StreamPointer without = open_stream(engine.get(), config);
     EXPECT_EQ(asr_stream_get_state(without.get(), nullptr, 0, &n), ASR_INVALID_STATE);
-    EXPECT_EQ(asr_stream_set_state(without.get(), state.data(), state.size()), ASR_INVALID_STATE);
+    const asr_status status = asr_stream_set_state(without.get(), state.data(), state.size());
+    EXPECT_EQ(status, cmn == ASR_CMN_NONE ? ASR_INVALID_STATE : ASR_INVALID_ARGUMENT);  // batch takes another kind of state
   }
 }
 

@@ -17,9 +17,9 @@ namespace {
 constexpr long kMaxMegabytes = 160;
 
 // Runs the command with its output in a file. Returns the most memory that it took, in MB; -1 if it failed.
-long peak_megabytes(const std::string &arguments) {
-  const std::string command = SENONE_EMULATOR SENONE_BUILD_DIR "/bin/senone recognize --device cpu --threads 1 --model " +
-                              tone_bundle() + " " + arguments;
+long peak_megabytes(const std::string &arguments, const std::string &bundle = tone_bundle()) {
+  const std::string command =
+      SENONE_EMULATOR SENONE_BUILD_DIR "/bin/senone recognize --device cpu --threads 1 --model " + bundle + " " + arguments;
   const pid_t child = fork();
   if (child == 0) {
     execl("/bin/sh", "sh", "-c", ("exec " + command).c_str(), nullptr);
@@ -48,6 +48,35 @@ TEST(RecognizeLong, HoursOfSilenceTakeLittleMemory) {
     if (kSanitized) continue;
     EXPECT_LT(peak, kMaxMegabytes) << options;
   }
+}
+
+// A file of hours is read for its mean first, so no cepstra wait for that.
+TEST(RecognizeLong, TheMeanOfTheWholeTakesNoMemory) {
+  std::vector<long> peaks;
+  for (const double hours : {1.2, 4.2}) {
+    const std::string arguments = "--cmn batch --quiet --hyp " + tone_bundle() + "/silence.hyp " + silence(hours);
+    peaks.push_back(peak_megabytes(arguments, tone_bundle_with_mean()));
+    EXPECT_GT(peaks.back(), 0);
+    if (kSanitized) return;
+  }
+  EXPECT_LT(peaks[1] - peaks[0], 8);
+}
+
+// Standard input is read once, and its cepstra are kept.
+TEST(RecognizeLong, TheMeanOfTheWholeIsTheSameInTwoPasses) {
+  const std::string path = silence(1.01);
+  const std::vector<int16_t> samples = speak("low high mid low");
+  std::ofstream file(path, std::ios::app | std::ios::binary);
+  file.write(reinterpret_cast<const char *>(samples.data()), static_cast<std::streamsize>(samples.size() * sizeof(int16_t)));
+  file.close();
+  const std::string recognize = "recognize --device cpu --quiet --json --model " + tone_bundle_with_mean() + " ";
+  const auto result_of = [&](const std::string &input) {
+    const std::string output = run_program("senone", recognize + input).output;
+    const size_t begin = output.find("\"audio_s\"");
+    EXPECT_NE(begin, std::string::npos) << output.substr(0, 1000);
+    return output.substr(std::min(begin, output.size()), output.find('\n') - std::min(begin, output.size()));
+  };
+  EXPECT_EQ(result_of(path), result_of("- <" + path));
 }
 
 TEST(RecognizeLong, TheRestOfALongerOneIsLeftOut) {

@@ -3,7 +3,7 @@
 # limits.sh SOURCE checks that docs/limits.md has exactly the constants of core/base/limits.h, and that every one is used.
 set -euo pipefail
 cd "$1"
-constants() { grep -oE '\bk(Most|Least|Sure)[A-Z][A-Za-z]*' "$1" | sort -u; }
+constants() { grep -oE '\bk(Max|Min|Base|Usual)[A-Z][A-Za-z]*' "$1" | sort -u; }
 diff <(constants core/base/limits.h) <(constants docs/limits.md) || { echo "limits.sh: header (<) and table (>) differ" >&2; exit 1; }
 failed=0
 for constant in $(constants core/base/limits.h); do

@@ -21,8 +21,8 @@
 namespace {
 
 struct Fault {
-  // "outcome": that of the nth channel; "best_path": that of a channel; "hang": an advance; "loud": extract, where a sample is
-  // as loud as can be
+  // "outcome": that of the nth channel; "best_path": that of a channel; "piece": best_paths of a piece; "hang": an advance;
+  // "loud": extract, where a sample is as loud as can be
   const char *slot;
   int nth;  // call of the slot that fails, from 1
   asr_status status;
@@ -34,6 +34,7 @@ constexpr Fault kFaults[] = {
     {"channel_begin", 2, ASR_OUT_OF_MEMORY, false},
     {"best_path", 2, ASR_OUT_OF_MEMORY, false},
     {"outcome", 2, ASR_OUT_OF_MEMORY, false},
+    {"piece", 2, ASR_OUT_OF_MEMORY, false},
     {"loud", 1, ASR_INTERNAL, true},
     {"extract", 5, ASR_INTERNAL, true},
     {"score", 5, ASR_INTERNAL, false},
@@ -56,6 +57,8 @@ constexpr Fault kFaults[] = {
     {"best_path", 1, ASR_DEVICE_LOST, true},
     {"best_path", 3, ASR_DEVICE_LOST, true},
     {"best_path", 12, ASR_DEVICE_LOST, true},
+    {"piece", 1, ASR_DEVICE_LOST, true},
+    {"piece", 6, ASR_DEVICE_LOST, true},
     {"lattice", 1, ASR_DEVICE_LOST, true},
     {"lattice", 2, ASR_DEVICE_LOST, true},
 };
@@ -101,7 +104,7 @@ asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devi
     infos[i].score = 1;
     const uint32_t more =
         FAULTY_OVERLAPS ? ASR_BACKEND_OVERLAPS | ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES : ASR_BACKEND_COMMON_PATH;
-    infos[i].capabilities = ASR_BACKEND_PACKED_GRAPH | more;
+    infos[i].capabilities = ASR_BACKEND_PACKED_GRAPH | ASR_BACKEND_PATH_PIECES | more;
   }
   return ASR_OK;
 }
@@ -186,6 +189,9 @@ asr_status outcome(asr_backend_device *device, asr_backend_channel *channel) {
 asr_status best_paths(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                       asr_path *paths) {
   std::lock_guard lock(g_search);
+  if ((wants & ASR_WANTS_PIECE) != 0) {
+    return unless_faulty("piece", [&] { return g_cpu->best_paths(device, channels, n_channels, wants, paths); });
+  }
   for (size_t i = 0; i < n_channels; ++i) {
     if (is_faulty("best_path")) g_unreadable = channels[i];
     if (channels[i] == g_unreadable) return fail_now();

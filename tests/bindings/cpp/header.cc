@@ -46,6 +46,11 @@ TEST(CppHeader, InfoAndDevicesAreThoseOfTheLibrary) {
   EXPECT_EQ(engine.info().search_device_id, "cpu:0");
   EXPECT_EQ(engine.info().sample_rate_hz, 16000);
   EXPECT_EQ(engine.info().n_words, 4u);
+  EXPECT_FALSE(engine.info().is_batch);
+  EXPECT_EQ(engine.info().n_measurements, 1u);
+  EXPECT_EQ(engine.stats().n_streams, 0u);
+  senone::Engine opened = load();
+  EXPECT_EQ(opened.open().stats().fed_s, 0);
   EXPECT_EQ(senone::version(), asr_version());
   size_t n_usable = 0;
   const senone::DeviceList devices;

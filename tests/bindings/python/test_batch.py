@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import bz2
+import dataclasses
 import gzip
 import importlib.util
 import json
@@ -22,8 +23,9 @@ from typing import Any
 from unittest import mock
 
 from batch_common import BatchTest, children
-from common import RECORDING, SENTENCE, TONES, engine
-from senone.batch._common import Failure, Item, failed_record, printable
+from common import BUNDLE, RECORDING, SENTENCE, TONES, engine
+from senone._measure import measured_state
+from senone.batch._common import Failure, Item, Settings, failed_record, printable
 from senone.batch._files import resolve
 from senone.batch._output import JsonLines
 from senone.batch._source import read_items
@@ -88,6 +90,23 @@ class Inputs(BatchTest):
         self.assertIn("is longer than the 0.001 hours of --max-hours: the rest is left out", cut["warnings"][0])
         self.assertNotIn("warnings", whole)
         self.run_batch("--max-hours", "0", RECORDING, status=2)
+
+    def test_a_recording_of_hours_is_read_twice_for_its_mean(self) -> None:
+        long = self.folder / "long.raw"
+        shutil.copy(RECORDING, long)
+        os.truncate(long, 2 * 16000 * 3700)
+        with engine().stream(input="int16", cmn="batch", max_backlog_ms=0) as stream:  # keeps all cepstra
+            stream.feed(long.read_bytes())
+            kept = stream.result()
+            stream.close()
+        with mock.patch("senone._engine.measured_state", side_effect=measured_state) as measured:
+            twice = engine().recognize(long, cmn="batch", lattice_beam=0, n_best=1)
+            self.assertEqual(measured.call_count, 1)
+        self.assertEqual((twice.alternatives, twice.time_s), (kept.alternatives, kept.time_s))
+        self.run_batch("--device", "cpu", "--cmn", "batch", long)
+        record = self.records()[0]
+        for name in ("text", "graph_cost", "acoustic_cost"):
+            self.assertEqual(record[name], getattr(kept.alternatives[0], name))
 
     def test_names_that_are_no_utf_8(self) -> None:
         folder = self.folder / "names"
@@ -258,6 +277,25 @@ class Ends(BatchTest):
         done = self.run_batch(*TWO, names)
         self.assertIn("of 150 recordings have results", done.stderr)
         self.check_once(150)
+
+    def test_a_worker_whose_batch_was_killed_ends_without_a_word(self) -> None:
+        given = Settings(str(BUNDLE), "cpu", None, 1, 1, 16000, None, 1, -1, 24, {})
+        settings = json.dumps(dataclasses.asdict(given))
+        item = json.dumps([0, "id", str(RECORDING)])
+        for told in ("", settings[:20], settings + "\n", settings + "\n" + item + "\n"):
+            read, write = os.pipe()
+            os.close(read)  # nobody will take its answers
+            done = subprocess.run(
+                [sys.executable, "-m", "senone.batch._worker"],
+                input=told.encode(),
+                stdout=write,
+                stderr=subprocess.PIPE,
+                env=self.environment,
+                timeout=60,
+                check=False,
+            )
+            os.close(write)
+            self.assertEqual((done.returncode, done.stderr.decode()), (0, ""), told)
 
     def test_a_killed_worker_takes_nothing_along(self) -> None:
         process = self.start(*TWO, self.recordings(150))

@@ -280,6 +280,40 @@ class Streams(unittest.TestCase):
         with engine().stream() as without:
             self.assertRaises(senone.InvalidState, without.state)
 
+    def test_a_measured_mean_gives_the_same_result(self) -> None:
+        with engine().stream(cmn="batch") as stream:
+            stream.feed(samples())
+            kept = stream.result()
+        with engine().stream(cmn="measure") as measuring:
+            measuring.feed(samples())
+            self.assertEqual(measuring.result().text, "")
+            state = measuring.state()
+        with engine().stream(cmn="batch") as stream:
+            stream.set_state(state)
+            stream.feed(samples())
+            self.assertEqual(stream.result().alternatives, kept.alternatives)
+        self.assertEqual((engine().info.is_batch, engine().info.n_measurements), (False, 1))
+        with engine().stream(cmn="live") as live, self.assertRaises(senone.InvalidState):
+            live.set_state(state)  # the bundle has a running mean, without a state
+
+    def test_what_was_done_and_waits(self) -> None:
+        with senone.Engine(BUNDLE, "cpu", n_threads=1, max_callback_threads=1) as counted:
+            before = counted.stats()
+            self.assertEqual((before.n_streams, before.fed_s, before.n_steps), (0, 0.0, 0))
+            with counted.stream(cmn="batch") as stream:
+                stream.feed(samples())
+                waiting = stream.stats()
+                self.assertAlmostEqual(waiting.waiting_s, len(samples()) / 16000)
+                self.assertEqual(waiting.searched_s, 0)
+                self.assertEqual(counted.stats().n_streams, 1)
+                stream.result()
+                self.assertEqual(stream.stats().waiting_s, 0)
+            after = counted.stats()
+            self.assertAlmostEqual(after.fed_s, len(samples()) / 16000)
+            self.assertEqual(after.waiting_s, 0)
+            self.assertGreater(after.n_lanes, 0)
+        self.assertRaises(senone.InvalidArgument, senone.Engine, BUNDLE, "cpu", max_callback_threads=1025)
+
     def test_cancel_ends_with_an_error_event(self) -> None:
         stream = engine().stream()
         stream.feed(samples())

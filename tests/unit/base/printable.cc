@@ -58,6 +58,8 @@ TEST(Printable, ShowsWhatATerminalWouldObey) {
             "\\u0085|\\u009b31m");
   EXPECT_EQ(printable("\u202e\u2066\u2069\u2028\u2029"), "\\u202e\\u2066\\u2069\\u2028\\u2029");
   EXPECT_EQ(printable("go\u00a0on\u200b\u3000\ufeff\u00ad\u2009"), "go\\u00a0on\\u200b\\u3000\\ufeff\\u00ad\\u2009");
+  EXPECT_EQ(printable("go\u00a0on\u200b\u3000\ufeff\u202e\u2067\u2028\u0085\n\x1b\xff", Unseen::kKeep),
+            "go\u00a0on\u200b\u3000\ufeff\\u202e\\u2067\\u2028\\u0085\\n\\x1b\\xff");
   EXPECT_EQ(printable("می\u200cخواهم क्\u200dष"), "می\u200cخواهم क्\u200dष");  // words have joiners
   EXPECT_EQ(printable("\x80\xff\xc0\xaf\xe2\x82"), "\\x80\\xff\\xc0\\xaf\\xe2\\x82");
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // a surrogate

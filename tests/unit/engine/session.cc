@@ -46,7 +46,7 @@ class SessionTest : public testing::Test {
     const auto graph = std::make_shared<LoadedGraph>(read_graph_parts(place_.model.bundle()), place_.model);
     name_ = std::make_shared<NamedGraph>(graph);
     session_ = std::make_shared<Session>(options, name_, place_.model, &place_.inbox, &pool_, &pool_,
-                                         std::make_shared<EventQueue>(nullptr, nullptr));
+                                         std::make_shared<EventQueue>(nullptr, nullptr), &meter_);
     session_->stream().start();
   }
   void feed(const std::vector<int16_t> &samples) { session_->stream().feed(samples.data(), samples.size()); }
@@ -137,6 +137,7 @@ class SessionTest : public testing::Test {
 
   Place place_;
   WorkerPool pool_;
+  EngineMeter meter_;
   GraphName name_;
   std::shared_ptr<Session> session_;
 };

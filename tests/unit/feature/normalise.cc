@@ -131,9 +131,10 @@ TEST(Normaliser, LiveGoesOnFromAState) {
   Normaliser before(f, CmnKind::kLive);
   before.push(in.data(), rows.size(), &first);
   before.finish(&first);
-  ASSERT_NE(before.live_state(), nullptr);
-  const std::string bytes = state_to_bytes(*before.live_state(), f);
-  const LiveMeanState state = state_from_bytes(bytes.data(), bytes.size(), f, "test");
+  MeanState learned;
+  ASSERT_TRUE(before.get_state(&learned));
+  const std::string bytes = state_to_bytes(learned, f);
+  const MeanState state = state_from_bytes(bytes.data(), bytes.size(), f, "test");
   EXPECT_EQ(state_to_bytes(state, f), bytes);
   Normaliser after(f, CmnKind::kLive, &state), anew(f, CmnKind::kLive);
   after.push(in.data(), 30, &warm);
@@ -155,6 +156,57 @@ TEST(Normaliser, FramesThatWaitCanBeReleased) {
   EXPECT_EQ(out.size(), size_t{41} * f.n_ceps);
   normaliser.release_waiting(&out);
   EXPECT_EQ(out.size(), size_t{41} * f.n_ceps);
+}
+
+// Measures the frames as often as the model needs it, then normalises them by the state, through bytes.
+std::vector<float> measured(const FrontEnd &f, const reference::Rows &rows, size_t largest_piece) {
+  const std::vector<float> in = test::flat(rows);
+  std::mt19937 random(7);
+  const auto pass = [&](Normaliser *normaliser, std::vector<float> *out) {
+    const float *next = in.data();
+    for (size_t n : test::random_pieces(rows.size(), largest_piece, random)) {
+      normaliser->push(next, n, out);
+      next += n * f.n_ceps;
+    }
+  };
+  MeanState state = WholeMean(f).state();
+  std::vector<float> out;
+  for (uint32_t i = 0; i < WholeMean::n_passes(f); ++i) {
+    Normaliser measuring(f, CmnKind::kMeasure, &state);
+    pass(&measuring, &out);
+    measuring.finish(&out);
+    EXPECT_TRUE(out.empty());
+    EXPECT_FALSE(measuring.has_blocks());
+    EXPECT_TRUE(measuring.get_state(&state));
+    const std::string bytes = state_to_bytes(state, f);
+    state = state_from_bytes(bytes.data(), bytes.size(), f, "test");
+  }
+  Normaliser normaliser(f, CmnKind::kBatch, &state);
+  pass(&normaliser, &out);
+  EXPECT_EQ(out.size(), in.size());  // none is held
+  normaliser.finish(&out);
+  EXPECT_FALSE(normaliser.has_blocks());
+  return out;
+}
+
+// Every kind of batch normalisation: the same bits whether frames were held or measured.
+TEST(Normaliser, AMeasuredSignalNeedsNoHeldFrames) {
+  FrontEnd f = htk_front_end();
+  f.n_ceps = 13, f.cmn = CmnKind::kBatch;
+  const reference::Rows rows = test::random_rows(3000, 13, 4);
+  EXPECT_EQ(WholeMean::n_passes(f), 1u);
+  EXPECT_EQ(measured(f, rows, 100), normalised(f, CmnKind::kBatch, rows, 100));
+  f.cmn_skip_negative_c0 = true;
+  EXPECT_EQ(measured(f, rows, 7), normalised(f, CmnKind::kBatch, rows, 3000));
+  f.cmn_variance = true;
+  EXPECT_EQ(WholeMean::n_passes(f), 2u);
+  EXPECT_EQ(measured(f, rows, 100), normalised(f, CmnKind::kBatch, rows, 100));
+  f.use_energy = true, f.energy_range_db = 10, f.energy_scale = 0.5;
+  EXPECT_EQ(measured(f, rows, 100), normalised(f, CmnKind::kBatch, rows, 100));
+  f.cmn_cepstra = false;
+  EXPECT_EQ(WholeMean::n_passes(f), 1u);
+  EXPECT_EQ(measured(f, rows, 100), normalised(f, CmnKind::kBatch, rows, 100));
+  EXPECT_TRUE(measured(f, {}, 1).empty());
 }
 
 TEST(Normaliser, BadStatesAreRefused) {

@@ -17,7 +17,7 @@ Any thread may use anything. Calls into the library release the interpreter's lo
 
 from ._audio import read_audio
 from ._devices import Device, devices
-from ._engine import Engine, EngineInfo
+from ._engine import Engine, EngineInfo, EngineStats
 from ._errors import (
     BadAudio,
     BadFile,
@@ -41,7 +41,7 @@ from ._grammar import Grammar, GrammarBuilder
 from ._library import version
 from ._log import start_logging as _start_logging
 from ._speaker import Speaker
-from ._stream import Stream
+from ._stream import Stream, StreamStats
 
 __version__ = version()
 
@@ -55,6 +55,7 @@ __all__ = [
     "DeviceLost",
     "Engine",
     "EngineInfo",
+    "EngineStats",
     "Error",
     "Event",
     "EventKind",
@@ -73,6 +74,7 @@ __all__ = [
     "Speaker",
     "Status",
     "Stream",
+    "StreamStats",
     "Timeout",
     "Unsupported",
     "Word",

@@ -66,12 +66,14 @@ class Recording:
         if isinstance(source, bytes):
             self._name, kind = "audio", "file_or_s16le"
             self._file = io.BytesIO(source)
+            self._n_bytes = len(source)
         else:
             path = Path(source)
             _check_readable(path)
             self._name, kind = str(path), "file_or_s16le" if path.suffix.lower() == ".raw" else "file"
             try:
                 self._file = path.open("rb")
+                self._n_bytes = os.fstat(self._file.fileno()).st_size
             except OSError as error:
                 raise IoFailure(f"{path}: cannot be read: {error.strerror}") from None
         self._decoder = self._named(lambda: Decoder(raw_format or kind, raw_rate, raw_channels, channel))
@@ -85,6 +87,14 @@ class Recording:
     def audio_s(self) -> float:
         """Seconds read so far."""
         return self._n_samples / self.rate
+
+    @property
+    def max_length_s(self) -> float:
+        """At least the length of the recording, from what its header says and the bytes that it has."""
+        if self._sound is not None:
+            return self._sound.n_samples / self.rate
+        info = self._decoder.info()
+        return self._n_bytes * 8 / max(1, info.n_bits * info.n_channels) / self.rate
 
     def __iter__(self) -> Iterator[array[float]]:
         """Yields pieces of up to a second at 16 kHz."""

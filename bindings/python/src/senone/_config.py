@@ -14,14 +14,14 @@ from ._numbers import real
 from ._speaker import Speaker
 
 Input = Literal["float", "int16", "ulaw", "alaw", "features", "loglikes"]
-Cmn = Literal["model", "live", "batch", "none"]
+Cmn = Literal["model", "live", "batch", "none", "measure"]
 Endpoint = Literal["off", "command", "dictation", "captions"]
 Vad = Literal["on", "off"]
 Adaptation = Literal["on_call", "between_utterances", "off"]
 Fusion = Literal["sum", "log_sum", "max", "follow", "select"]
 
 _INPUTS = {"int16": 0, "float": 1, "features": 2, "loglikes": 3, "ulaw": 4, "alaw": 5}
-_CMNS = {"model": 0, "live": 1, "batch": 2, "none": 3}
+_CMNS = {"model": 0, "live": 1, "batch": 2, "none": 3, "measure": 4}
 _VADS = {"off": 1, "on": 2}
 _ADAPTATIONS = {"on_call": 0, "between_utterances": 1, "off": 2}
 _FUSIONS = {"sum": 0, "log_sum": 1, "max": 2, "follow": 3, "select": 4}
@@ -35,7 +35,8 @@ class RecognizeConfig(TypedDict, total=False):
         (rows [T, n_feature_dims], after all transforms) or "loglikes" (rows [T, n_states], natural log-likelihoods).
     n_channels: channels of the fed data, 1..64; default 1. channel: the one to recognise, from 0; default: their mean.
     cmn: cepstral mean normalisation: "model" (default), "live", "batch", "none". "live" gives partial events while audio is
-        fed; "model" means "live" in a stream with partial_interval_ms or endpoint.
+        fed; "model" means "live" in a stream with partial_interval_ms or endpoint. "measure": no words; `Stream.state` is then
+        the mean of all audio, with which a later stream with "batch" begins, which so keeps no cepstra.
     vtln_warp: warp of the frequency axis, 0.8..1.25; default 1, none.
     beam: width of the search (natural log, > 0). acoustic_scale: factor on log-likelihoods, > 0. word_insertion_cost: added to
         the cost of every word. max_active: most tokens kept per frame. Default: the graph's.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from ._errors import BadAudio, InvalidArgument, Unsupported, check
 from ._events import Result
 from ._handle import Handle, Owner
 from ._inbox import EventCallback
-from ._library import asr_engine_config, asr_engine_info, lib, text
+from ._library import asr_engine_config, asr_engine_info, asr_engine_stats, lib, text
+from ._measure import measured_state
 from ._numbers import uint32
 from ._speaker import Speaker
 from ._stream import Stream
@@ -41,6 +43,8 @@ class EngineInfo:
     device_id, device_name: the device it was loaded on. sample_rate_hz: the model's; other rates are resampled. frame_shift_ms:
     duration of a frame. n_feature_dims: row length of features. n_states: row length of log-likelihoods. n_words: word symbols
     of the graph "". n_graph_states, n_graph_arcs: its size. search_device_id, search_device_name: the device that searches.
+    is_batch: cmn "model" is "batch", but for endpoints and partial results. n_measurements: how often cmn "measure" needs the
+    audio, 1 or 2; the state of the first stream begins the second.
     """
 
     device_id: str
@@ -54,6 +58,26 @@ class EngineInfo:
     n_graph_arcs: int
     search_device_id: str
     search_device_name: str
+    is_batch: bool
+    n_measurements: int
+
+
+@dataclass(frozen=True)
+class EngineStats:
+    """What an engine has done since it was loaded. Counters only grow; rates come from two readings.
+    n_streams: streams that are not closed yet. fed_s: audio that was fed, of all streams. searched_s: how much of it has been
+    searched, or dropped as background. waiting_s: fed to streams that have not ended, and not searched yet. busy_s: time that
+    the engine's threads have spent in steps; its growth by that of searched_s is the real-time factor. n_steps: steps that
+    searched. n_lanes: the streams that they advanced, summed.
+    """
+
+    n_streams: int
+    fed_s: float
+    searched_s: float
+    waiting_s: float
+    busy_s: float
+    n_steps: int
+    n_lanes: int
 
 
 class Engine(Owner):
@@ -65,7 +89,8 @@ class Engine(Owner):
     60,000. search_device: searches, while `device` scores; None: `device` does both. model_bits: 16: the device may keep
     Gaussians in 16 bits a parameter. n_best_gaussians: of the Gaussians that states share only so many, the likeliest of a
     frame, are mixed; 0: all. cluster_share: between 0 and 1: each frame scores this share of the clusters of states with
-    Gaussians of their own, the nearest, and estimates the others; 0: it scores all.
+    Gaussians of their own, the nearest, and estimates the others; 0: it scores all. max_callback_threads: most threads that run
+    callbacks; 0: as many as run at once.
     Raises InvalidArgument, NotFound (the bundle, or a part of it), BadFile, IoFailure, NoDevice (with device and reason),
     Unsupported, OutOfMemory. Streams keep working after it was closed. Any threads may use one engine.
     """
@@ -84,6 +109,7 @@ class Engine(Owner):
         model_bits: int = 32,
         n_best_gaussians: int = 0,
         cluster_share: float = 0,
+        max_callback_threads: int = 0,
     ) -> None:
         config = asr_engine_config()
         lib.asr_engine_config_default(ctypes.byref(config))
@@ -97,6 +123,7 @@ class Engine(Owner):
         config.model_bits = uint32("model_bits", model_bits)
         config.n_best_gaussians = uint32("n_best_gaussians", n_best_gaussians)
         config.cluster_share = cluster_share
+        config.max_callback_threads = uint32("max_callback_threads", max_callback_threads)
         pointer = ctypes.c_void_p()
         check(lib.asr_engine_load(encoded("bundle", os.fspath(bundle)), ctypes.byref(config), ctypes.byref(pointer)))
         assert pointer.value is not None
@@ -107,6 +134,21 @@ class Engine(Owner):
     def info(self) -> EngineInfo:
         """Properties of the engine and its device."""
         return self._info
+
+    def stats(self) -> EngineStats:
+        """What the engine has done so far, for monitoring. Does not wait. Raises InvalidState (closed)."""
+        found = asr_engine_stats(size=ctypes.sizeof(asr_engine_stats))
+        with self._handle as pointer:
+            check(lib.asr_engine_get_stats(pointer, ctypes.byref(found)))
+        return EngineStats(
+            found.n_streams,
+            found.fed_s,
+            found.searched_s,
+            found.waiting_s,
+            found.busy_s,
+            found.n_steps,
+            found.n_lanes,
+        )
 
     def recognize(self, audio: Any, rate: int | None = None, **config: Unpack[RecognizeConfig]) -> Result:
         """Recognises a recording and waits for its words.
@@ -139,6 +181,11 @@ class Engine(Owner):
                 settings["lattice_beam"], settings["n_best"] = 0.0, 1
                 stream = self.stream(**settings)
             with stream:
+                if isinstance(pieces, Recording):
+                    again = functools.partial(Recording, audio, pieces.rate, channel=config.get("channel", MIX))
+                    state = measured_state(self, pieces, again, settings)
+                    if state is not None:
+                        stream.set_state(state)
                 for piece in pieces:
                     stream.feed(piece)
                 result = stream.result()
@@ -275,6 +322,8 @@ class Engine(Owner):
             found.n_graph_arcs,
             text(found.search_device_id),
             text(found.search_device_name),
+            bool(found.is_batch),
+            found.n_measurements,
         )
 
 

@@ -42,7 +42,7 @@ class asr_engine_config(ctypes.Structure):
         ("model_bits", c_uint32),
         ("n_best_gaussians", c_uint32),
         ("cluster_share", c_float),
-        ("reserved2", c_uint32),
+        ("max_callback_threads", c_uint32),
     ]
 
 
@@ -60,6 +60,31 @@ class asr_engine_info(ctypes.Structure):
         ("n_graph_arcs", c_uint64),
         ("search_device_id", c_char_p),
         ("search_device_name", c_char_p),
+        ("is_batch", c_uint32),
+        ("n_measurements", c_uint32),
+    ]
+
+
+class asr_engine_stats(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("n_streams", c_uint32),
+        ("reserved", c_uint32),
+        ("fed_s", c_double),
+        ("searched_s", c_double),
+        ("waiting_s", c_double),
+        ("busy_s", c_double),
+        ("n_steps", c_uint64),
+        ("n_lanes", c_uint64),
+    ]
+
+
+class asr_stream_stats(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("fed_s", c_double),
+        ("searched_s", c_double),
+        ("waiting_s", c_double),
     ]
 
 
@@ -193,6 +218,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_engine_config_default": (None, [POINTER(asr_engine_config)]),
     "asr_engine_load": (c_int, [c_char_p, POINTER(asr_engine_config), POINTER(c_void_p)]),
     "asr_engine_get_info": (c_int, [c_void_p, POINTER(asr_engine_info)]),
+    "asr_engine_get_stats": (c_int, [c_void_p, POINTER(asr_engine_stats)]),
     "asr_engine_add_graph": (c_int, [c_void_p, c_char_p, c_char_p]),
     "asr_engine_add_graph_bytes": (c_int, [c_void_p, c_char_p, c_char_p, c_size_t]),
     "asr_engine_remove_graph": (c_int, [c_void_p, c_char_p]),
@@ -214,6 +240,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_open": (c_int, [c_void_p, POINTER(asr_stream_config), POINTER(c_void_p)]),
     "asr_stream_get_state": (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),
     "asr_stream_set_state": (c_int, [c_void_p, c_void_p, c_size_t]),
+    "asr_stream_get_stats": (c_int, [c_void_p, POINTER(asr_stream_stats)]),
     "asr_feed": (c_int, [c_void_p, c_void_p, c_size_t]),
     "asr_end_utterance": (c_int, [c_void_p]),
     "asr_try_feed": (c_int, [c_void_p, c_void_p, c_size_t]),

@@ -87,6 +87,7 @@ class SoundFile:
             raise Damaged(self._error())
         self.rate = int(info.samplerate)
         self.n_channels = int(info.channels)
+        self.n_samples = int(info.frames)  # of each channel; beyond 2^62: unknown
 
     def _descriptor(self, file: BinaryIO) -> int:
         file.seek(0)

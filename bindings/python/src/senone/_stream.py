@@ -12,6 +12,7 @@ import threading
 import time
 import weakref
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -22,7 +23,7 @@ from ._errors import InvalidArgument, InvalidState, check
 from ._events import Event, EventKind, Result
 from ._handle import Handle, Uncopied
 from ._inbox import EventCallback, Inbox, receive
-from ._library import lib
+from ._library import asr_stream_stats, lib
 from ._lines import Lines, joined, normalised, utf8
 from ._numbers import real
 
@@ -63,6 +64,18 @@ def _checked(final: Result | None) -> Result:
 
 
 _KINDS = {"float": "float32", "int16": "int16", "ulaw": "uint8", "alaw": "uint8"}  # of the memory of samples
+
+
+@dataclass(frozen=True)
+class StreamStats:
+    """How far a stream is behind its input.
+    fed_s: audio that was fed, or rows as time. searched_s: how much of it has been searched, or dropped as background; with cmn
+    "batch" nothing before `finish`, after END all. waiting_s: the difference.
+    """
+
+    fed_s: float
+    searched_s: float
+    waiting_s: float
 
 
 class Stream(Uncopied):
@@ -128,6 +141,13 @@ class Stream(Uncopied):
         data = bytes(state)
         with self._handle as pointer:
             check(lib.asr_stream_set_state(pointer, data, len(data)))
+
+    def stats(self) -> StreamStats:
+        """How far the stream is behind its input. Does not wait. Raises InvalidState (closed)."""
+        found = asr_stream_stats(size=ctypes.sizeof(asr_stream_stats))
+        with self._handle as pointer:
+            check(lib.asr_stream_get_stats(pointer, ctypes.byref(found)))
+        return StreamStats(found.fed_s, found.searched_s, found.waiting_s)
 
     # ---- audio ------------------------------------------------------------------------------------------------------
 

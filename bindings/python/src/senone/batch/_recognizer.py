@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import functools
 import os
 import threading
 from typing import Any
 
 import senone
 from senone._audio import Recording
+from senone._measure import measured_state
 
 from ._common import Item, Record, Settings, as_text, failed_record, n_cores, printable
 
@@ -78,20 +80,29 @@ class Recognizer:
                 ended.set()
 
         settings = self._settings
-        with Recording(
-            item.path,
-            settings.raw_rate,
-            raw_format=settings.raw_format,
-            raw_channels=settings.raw_channels,
-            channel=settings.channel,
-        ) as recording:
+        with self._open(item) as recording:
             config: Any = {"rate": recording.rate, "input": "float", "max_utterance_s": MOST_UTTERANCE_S}
+            n_samples = int(3600 * settings.max_hours * recording.rate)
+            again = functools.partial(self._open, item)
+            state = measured_state(self.engine, recording, again, {**settings.stream, **config}, n_samples)
             with contextlib.closing(self.engine.stream(callback=receive, **config, **self._settings.stream)) as stream:
+                if state is not None:
+                    stream.set_state(state)
                 self._feed(stream, recording, item)
                 self._check_length(recording)
                 stream.finish()
                 ended.wait()
         return self._record(item, recording, finals[-1])
+
+    def _open(self, item: Item) -> Recording:
+        settings = self._settings
+        return Recording(
+            item.path,
+            settings.raw_rate,
+            raw_format=settings.raw_format,
+            raw_channels=settings.raw_channels,
+            channel=settings.channel,
+        )
 
     def _feed(self, stream: senone.Stream, recording: Recording, item: Item) -> None:
         n_left = int(3600 * self._settings.max_hours * recording.rate)

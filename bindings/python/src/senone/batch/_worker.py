@@ -31,11 +31,14 @@ class _Answers:
         self._lock = threading.Lock()
 
     def send(self, **answer: Any) -> None:
-        """Writes a line."""
+        """Writes a line. Ends the process if the batch is gone, which was killed."""
         line = json.dumps(answer) + "\n"
         with self._lock:
-            self._file.write(line)
-            self._file.flush()
+            try:
+                self._file.write(line)
+                self._file.flush()
+            except BrokenPipeError:
+                os._exit(0)
 
 
 def _work(recognizer: Recognizer, items: SimpleQueue[Optional[Item]], answers: _Answers) -> None:
@@ -50,7 +53,10 @@ def _work(recognizer: Recognizer, items: SimpleQueue[Optional[Item]], answers: _
 def main() -> None:
     """Never returns normally during recognition: the end of the input means that no further results are wanted."""
     answers = _Answers()
-    settings = Settings(**json.loads(sys.stdin.readline()))
+    told = sys.stdin.readline()
+    if not told.endswith("\n"):  # the batch was killed while it wrote them
+        return
+    settings = Settings(**json.loads(told))
     try:
         recognizer = Recognizer(settings)
     except senone.Error as error:
