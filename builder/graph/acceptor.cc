@@ -59,7 +59,7 @@ Grammar from_fst(const VectorFstClass &acceptor, const Grammar &symbols) {
 
 void remove_epsilons(VectorFstClass *acceptor) {
   const auto all = fst::script::WeightClass::Zero(acceptor->WeightType());
-  fst::script::RmEpsilon(acceptor, {fst::AUTO_QUEUE, true, all, fst::kNoStateId, fst::kMinDelta});
+  fst::script::RmEpsilon(acceptor, {fst::AUTO_QUEUE, true, all, fst::kNoStateId, fst::kShortestDelta});
   fst::script::Connect(acceptor);
 }
 
