@@ -136,8 +136,11 @@ class Session : public std::enable_shared_from_this<Session> {
   // states: state of each row of the result's path, or kNoState.
   void learn(const asr_event &final, const std::vector<uint32_t> &states);
   void adapt() noexcept;
-  std::optional<Background> background() const;  // path of the background's channel, and the utterance's sound
-  Boosts take_boosts();                          // boosts of the ended utterance
+  // Compares the best path with the background; nullopt if the stream does not.
+  std::optional<Comparison> comparison(const asr_path &path) const;
+  std::optional<Comparison> comparison_of_search() const;
+  EventPointer judged(EventPointer event, const asr_path &path) const;
+  Boosts take_boosts();  // boosts of the ended utterance
 
   Stream stream_;
   const StreamOptions &options_;

@@ -9,6 +9,9 @@
 namespace asr {
 namespace {
 
+// PARTIALs of longer utterances have no score, because each would cost as much time as the utterance is long.
+constexpr double kMaxComparedPartial_s = 60;
+
 asr_path best_path(const LoadedModel &model, asr_backend_channel *channel, uint32_t wants) {
   asr_path path{};
   const Device &device = model.searcher();
@@ -27,7 +30,7 @@ void Session::advanced(const Share &share, const float *rows) {
 
 void Session::partial(const asr_path &path) {
   if (options_.endpoint) post_speech_start(tail(path));
-  if (events_.is_heard()) events_.partial(utterance_->result(ASR_EVENT_PARTIAL, path), path.n_frames);
+  if (events_.is_heard()) events_.partial(judged(utterance_->result(ASR_EVENT_PARTIAL, path), path), path.n_frames);
 }
 
 void Session::check(const asr_path &path) {
@@ -59,7 +62,7 @@ EventPointer Session::pause_event(const asr_path &path, bool is_pause) {
   if (is_pause) {
     const uint32_t wants = wants_common(*model_);
     const asr_path whole = wants != 0 ? best_path(*model_, utterance_->channel().get(), wants) : path;
-    return utterance_->result(ASR_EVENT_PROBABLY_FINISHED, whole);
+    return judged(utterance_->result(ASR_EVENT_PROBABLY_FINISHED, whole), whole);
   }
   EventPointer event = new_event(ASR_EVENT_SPEECH_RESUMED);
   event->time_s = frame_s(utterance_->end_frame());
@@ -119,12 +122,26 @@ void Session::post_failure(const Error &reason) noexcept {
   events_.failure(reason, stream_.fed_s());
 }
 
-std::optional<Background> Session::background() const {
+std::optional<Comparison> Session::comparison(const asr_path &path) const {
   asr_backend_channel *const channel = utterance_->background().get();
   if (channel == nullptr) return std::nullopt;
-  const asr_path path = best_path(*model_, channel, 0);
+  const asr_path background = best_path(*model_, channel, 0);
   const Sound sound = sound_ ? sound_->sound(utterance_->first_frame(), utterance_->end_frame()) : Sound();
-  return Background{utterance_->background_heard(path), sound};
+  return Comparison(utterance_->heard(path), {utterance_->background_heard(background), sound}, utterance_->words(path));
+}
+
+std::optional<Comparison> Session::comparison_of_search() const {
+  if (!utterance_->background()) return std::nullopt;
+  return comparison(best_path(*model_, utterance_->channel().get(), ASR_WANTS_FINAL));
+}
+
+EventPointer Session::judged(EventPointer event, const asr_path &path) const {
+  const bool is_too_long = event->kind != ASR_EVENT_FINAL && path.n_frames * model_->frame_shift_s() > kMaxComparedPartial_s;
+  if (event->alternatives[0].words.empty() || is_too_long) return event;
+  if (const auto compared = comparison(path)) {
+    judge(*compared, utterance_->first_frame(), utterance_->decoding(), event.get());
+  }
+  return event;
 }
 
 Boosts Session::take_boosts() {
@@ -132,8 +149,7 @@ Boosts Session::take_boosts() {
 }
 
 void Session::finish(const asr_path &path) {
-  EventPointer final = utterance_->result(ASR_EVENT_FINAL, path);
-  if (const auto compared = background()) judge(utterance_->heard(path), *compared, utterance_->decoding(), final.get());
+  EventPointer final = judged(utterance_->result(ASR_EVENT_FINAL, path), path);
   if (speaker_) {  // learning takes time
     submit_result([this, made = std::make_shared<EventPointer>(std::move(final)), states = utterance_->states(path)] {
       learn(**made, states);
@@ -150,7 +166,8 @@ void Session::finish(const asr_path &path) {
 void Session::finish(const asr_raw_lattice &lattice) {
   const Decoding &decoding = utterance_->decoding();
   const auto found = std::make_shared<SearchLattice>(
-      search_lattice(background(), take_boosts(), utterance_->pieces(), lattice, utterance_->first_frame(), decoding));
+      search_lattice({}, take_boosts(), utterance_->pieces(), lattice, utterance_->first_frame(), decoding));
+  found->comparison = comparison_of_search();  // the lattice, now copied, was valid until this
   post_endpoint();
   submit_result([this, found, decoding] { return lattice_result(std::move(*found), decoding); });
   end(Phase::kResult);
@@ -163,7 +180,7 @@ void Session::finish_later() {
   const uint64_t first_frame = utterance_->first_frame();
   const Decoding &decoding = utterance_->decoding();
   post_endpoint();
-  submit_result([this, channel, pieces, first_frame, &device = model_->searcher(), decoding, compared = background(),
+  submit_result([this, channel, pieces, first_frame, &device = model_->searcher(), decoding, compared = comparison_of_search(),
                  boosts = take_boosts()] {
     asr_backend_channel *const searched = channel.get();
     asr_raw_lattice raw{};

@@ -66,11 +66,15 @@ void Utterance::take(size_t n) { n_frames_ += static_cast<uint32_t>(n); }
 PathTail Utterance::tail(const asr_path &path) const { return tail_of_path(path, silence_of(decoding_.graph), settled_.tail); }
 
 HeardPath Utterance::heard(const asr_path &path) const {
-  return heard_path(path, decoding_.word_insertion_cost, silence_of(decoding_.graph), settled_.heard);
+  return heard_path(path, decoding_.acoustic_scale, decoding_.word_insertion_cost, silence_of(decoding_.graph), settled_.heard);
 }
 
-HeardPath Utterance::background_heard(const asr_path &path) const {
-  return heard_path(path, 0, silence_of(decoding_.background), settled_.background_heard);
+std::vector<WordSpan> Utterance::words(const asr_path &path) const {
+  return words_of_path(path, transitions_of(decoding_), decoding_.acoustic_scale, settled_.spoken).words;
+}
+
+HeardPath Utterance::background_heard(const asr_path &background) const {
+  return heard_path(background, decoding_.acoustic_scale, 0, silence_of(decoding_.background), settled_.background_heard);
 }
 
 std::vector<uint32_t> Utterance::states(const asr_path &path) const {
@@ -103,9 +107,9 @@ void Utterance::take_settled_paths(const Device &device) {
   settled_.tail.add(piece.arcs, piece.n_arcs, silence_of(decoding_.graph));
   if (keeps_states_) add_states(piece, decoding_, &settled_.states);
   if (!background_) return;
-  settled_.heard.add(piece.arcs, piece.n_arcs, silence_of(decoding_.graph));
+  settled_.heard.add(piece.arcs, piece.n_arcs, decoding_.acoustic_scale, silence_of(decoding_.graph));
   const asr_path background = piece_of(background_);
-  settled_.background_heard.add(background.arcs, background.n_arcs, silence_of(decoding_.background));
+  settled_.background_heard.add(background.arcs, background.n_arcs, decoding_.acoustic_scale, silence_of(decoding_.background));
 }
 
 }  // namespace asr

@@ -21,11 +21,12 @@ class Utterance {
   void take(size_t n);  // at most room_for() rows
   bool at_partial() const { return partial_frames_ > 0 && n_frames_ % partial_frames_ == 0; }
   bool at_check() const { return endpointer_ && n_frames_ == endpointer_->next_check(); }
-  // These take the channel's best path, or the background's.
+  // These take the channel's best path.
   PathTail tail(const asr_path &path) const;
   HeardPath heard(const asr_path &path) const;
-  HeardPath background_heard(const asr_path &path) const;
-  std::vector<uint32_t> states(const asr_path &path) const;  // see add_states; after keep_states() alone
+  std::vector<WordSpan> words(const asr_path &path) const;
+  HeardPath background_heard(const asr_path &background) const;  // of the background's best path
+  std::vector<uint32_t> states(const asr_path &path) const;      // see add_states; after keep_states() alone
   bool ends_at(const PathTail &tail, const std::function<double()> &cost_to_end) {
     return endpointer_->ends_at(tail, cost_to_end);
   }
