@@ -36,6 +36,7 @@ void Session::partial(const asr_path &path) {
 void Session::check(const asr_path &path) {
   const PathTail tail = this->tail(path);
   post_speech_start(tail);
+  report_quiet(utterance_->end_frame());
   if (phase_.is(Phase::kChoosing)) {
     phase_.to(events_.is_heard() ? Phase::kHearing : Phase::kRestarting);
   } else {
@@ -51,11 +52,31 @@ void Session::look_for_endpoint(const asr_path &path, const PathTail &tail) {
     const asr_path final = best_path(*model_, utterance_->channel().get(), ASR_WANTS_FINAL);
     return final.reached_final != 0 ? final.total_cost - cost : std::numeric_limits<double>::infinity();
   };
-  const bool is_pause = utterance_->has_probably_ended(tail);
+  const bool is_pause = events_.is_heard() && utterance_->has_probably_ended(tail);
   EventPointer event = is_pause == events_.is_pause() ? nullptr : pause_event(path, is_pause);
   const bool ends = path.beam_died != 0 || utterance_->ends_at(tail, cost_to_end);  // the path is no longer valid
+  if (ends && path.beam_died == 0) find_cut(tail);
   phase_.to(ends ? Phase::kClosing : Phase::kHearing);
   if (!ends) events_.pause(std::move(event), is_pause, n_frames);
+}
+
+void Session::find_cut(const PathTail &tail) {
+  is_cut_ = utterance_->is_cut(tail);
+  const uint32_t wants = wants_common(*model_);
+  if (wants == 0) return;
+  cut_ = utterance_->cut(tail, [&] { return best_path(*model_, utterance_->channel().get(), wants); });
+  if (cut_ && utterance_->end_frame() - utterance_->first_frame() - cut_->frame > rows_->n_kept()) cut_.reset();
+}
+
+// The rows after the cut are the next utterance's.
+CutPath Session::cut_off(const asr_path &path) {
+  CutPath cut = utterance_->cut(path, *cut_);
+  const uint64_t n_rows = utterance_->end_frame() - utterance_->first_frame() - cut_->frame;
+  rows_->rewind(n_rows);
+  next_frame_ -= n_rows;
+  utterance_->shorten(cut_->frame);
+  goes_on_ = true;
+  return cut;
 }
 
 EventPointer Session::pause_event(const asr_path &path, bool is_pause) {
@@ -76,9 +97,11 @@ PathTail Session::tail(const asr_path &path) const {
   return tail;
 }
 
-// In a stream with endpoints SPEECH_START comes with the utterance's first word.
+// In a stream with endpoints SPEECH_START comes with the utterance's first word, if that is no noise in which the search hears
+// words.
 void Session::post_speech_start(const PathTail &tail) {
-  if (tail.has_words) events_.speech_start(frame_s(utterance_->first_frame() + tail.n_silent_before));
+  if (tail.has_words && !events_.is_heard() && has_voice())
+    events_.speech_start(frame_s(utterance_->first_frame() + tail.n_silent_before));
 }
 
 void Session::post_endpoint() noexcept {
@@ -91,6 +114,7 @@ void Session::post_endpoint() noexcept {
 
 void Session::post_result(EventPointer final) noexcept {
   final->time_s = options_.endpoint ? frame_s(next_frame_) : stream_.fed_s();
+  if (is_cut_) final->flags |= ASR_FLAG_CUT;
   if (is_utterance_cancelled()) {
     final->flags |= ASR_FLAG_CANCELLED | ASR_FLAG_NO_SPEECH;
     final->alternatives.resize(1);
@@ -103,7 +127,8 @@ void Session::post_result(EventPointer final) noexcept {
   // Frames that only waited for the audio after asr_end_utterance are not an utterance if none follows.
   const bool is_rest = begins_at_mark_ && !goes_on_ && stream_.intake().ends_at_mark();
   const bool is_cancelled = (final->flags & ASR_FLAG_CANCELLED) != 0;
-  if (events_.is_heard() || (!final->alternatives[0].words.empty() && !is_rest)) {
+  const bool is_said = !final->alternatives[0].words.empty() && !is_rest && (had_voice_ || !options_.endpoint);
+  if (events_.is_heard() || is_said) {
     if (!is_cancelled) stream_.requests()->pass_boosts();
     events_.speech_start(final->alternatives[0].words.empty() ? 0 : final->alternatives[0].words[0].start_s);
     events_.endpoint(final->time_s);
@@ -148,7 +173,11 @@ Boosts Session::take_boosts() {
   return stream_.requests()->take_boosts(options_.endpoint ? utterance_->end_frame() : UINT64_MAX);
 }
 
-void Session::finish(const asr_path &path) {
+void Session::finish(const asr_path &searched) {
+  had_voice_ = has_voice();
+  CutPath cut;
+  if (cut_) cut = cut_off(searched);
+  const asr_path &path = cut_ ? cut.path : searched;
   EventPointer final = judged(utterance_->result(ASR_EVENT_FINAL, path), path);
   if (speaker_) {  // learning takes time
     submit_result([this, made = std::make_shared<EventPointer>(std::move(final)), states = utterance_->states(path)] {
@@ -164,6 +193,7 @@ void Session::finish(const asr_path &path) {
 
 // The device's memory of the lattice is taken over at once; the pool does the further work on it.
 void Session::finish(const asr_raw_lattice &lattice) {
+  had_voice_ = has_voice();
   const Decoding &decoding = utterance_->decoding();
   const auto found = std::make_shared<SearchLattice>(
       search_lattice({}, take_boosts(), utterance_->pieces(), lattice, utterance_->first_frame(), decoding));
@@ -175,6 +205,7 @@ void Session::finish(const asr_raw_lattice &lattice) {
 
 // The pool makes the lattice from the device's output, since the engine's thread has no time for that.
 void Session::finish_later() {
+  had_voice_ = has_voice();
   const auto channel = utterance_->channel();
   const auto pieces = utterance_->pieces();
   const uint64_t first_frame = utterance_->first_frame();

@@ -77,6 +77,22 @@ HeardPath Utterance::background_heard(const asr_path &background) const {
   return heard_path(background, decoding_.acoustic_scale, 0, silence_of(decoding_.background), settled_.background_heard);
 }
 
+std::optional<Utterance::Cut> Utterance::cut(const PathTail &tail, const std::function<asr_path()> &common) const {
+  if (!endpointer_->is_cut(tail) || decoding_.lattice_beam > 0) return std::nullopt;
+  const asr_path path = common();
+  const bool has_positions = decoding_.graph->graph().has_word_positions();
+  const size_t n = n_certain_words(path, path.n_common_arcs, transitions_of(decoding_), has_positions, settled_.spoken);
+  if (n == 0) return std::nullopt;
+  const uint32_t frame = words(path)[n - 1].end;
+  if (frame <= settled_.spoken.n_frames()) return std::nullopt;
+  return Cut{frame, n};
+}
+
+CutPath Utterance::cut(const asr_path &path, const Cut &at) const {
+  return cut_path(path, at.frame, at.n_words, settled_.spoken.words().size(), decoding_.acoustic_scale,
+                  decoding_.word_insertion_cost);
+}
+
 std::vector<uint32_t> Utterance::states(const asr_path &path) const {
   std::vector<uint32_t> states = settled_.states;
   add_states(path, decoding_, &states);
@@ -91,6 +107,7 @@ bool Utterance::advanced(size_t n_frames) {
   constexpr size_t kPieceFrames = 256;  // see "Pieces" in docs/search.md
   const size_t n_before = n_advanced_;
   n_advanced_ += n_frames;
+  if (is_near_longest()) return false;  // the path may have to be cut
   return n_advanced_ >= 2 * kPieceFrames && n_advanced_ / kPieceFrames > n_before / kPieceFrames;
 }
 

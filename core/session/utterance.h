@@ -31,6 +31,18 @@ class Utterance {
     return endpointer_->ends_at(tail, cost_to_end);
   }
 
+  bool is_near_longest() const { return endpointer_ && endpointer_->is_near_longest(n_frames_); }
+  // Where an utterance that ends in the middle of speech is cut: after the last word that no later path changes.
+  struct Cut {
+    uint32_t frame;  // of the utterance
+    size_t n_words;
+  };
+  // common: the best path, with its common arcs. nullopt: the utterance is not cut, or there is no such word.
+  std::optional<Cut> cut(const PathTail &tail, const std::function<asr_path()> &common) const;
+  CutPath cut(const asr_path &path, const Cut &at) const;
+  void shorten(uint32_t n_frames) { n_frames_ = n_frames; }
+  bool is_cut(const PathTail &tail) const { return endpointer_->is_cut(tail); }
+
   bool has_probably_ended(const PathTail &tail) const { return endpointer_->has_probably_ended(tail); }
 
   uint64_t first_frame() const { return first_frame_; }
