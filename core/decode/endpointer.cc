@@ -11,6 +11,7 @@ namespace {
 constexpr double kSurelyEnds = 2, kMayEnd = 8;  // cost differences to end in a final state (natural log)
 constexpr double kNearLongest = 0.7;            // fraction of the greatest length after which a short silence is enough
 constexpr double kShortSilence_s = 0.1;
+constexpr double kCutReach_s = 3;  // words are stable by then
 constexpr double kForget_s = 0.6;  // duration of background in which words would have been found
 
 }  // namespace
@@ -72,14 +73,20 @@ bool Endpointer::has_probably_ended(const PathTail &tail) const {
   return early_s_ && tail.has_words && tail.n_quiet() * shift_s_ + 1e-6 >= *early_s_;
 }
 
-bool Endpointer::is_near_longest(uint32_t n_frames) const { return n_frames * shift_s_ >= kNearLongest * times_.longest_s; }
+bool Endpointer::is_near_longest(const PathTail &tail) const {
+  return tail.n_frames * shift_s_ >= kNearLongest * times_.longest_s;
+}
+
+bool Endpointer::may_be_cut_after(uint32_t n_frames) const {
+  return n_frames * shift_s_ >= times_.longest_s - std::max(kCutReach_s, (1 - kNearLongest) * times_.longest_s);
+}
 
 bool Endpointer::is_cut(const PathTail &tail) const {
   return next_check_ == longest_frames_ && tail.has_words && tail.n_quiet() * shift_s_ + 1e-6 < kShortSilence_s;
 }
 
 double Endpointer::min_silence_s(const PathTail &tail) const {
-  if (is_near_longest(tail.n_frames)) return kShortSilence_s;
+  if (is_near_longest(tail)) return kShortSilence_s;
   const double without_words_s = tail.n_background > 0 ? std::min(times_.without_words_s, kForget_s) : times_.without_words_s;
   return std::min(times_.at_end_s, tail.has_words ? times_.after_words_s : without_words_s);
 }
@@ -87,7 +94,7 @@ double Endpointer::min_silence_s(const PathTail &tail) const {
 bool Endpointer::ends_by_rules(const PathTail &tail, const std::function<double()> &cost_to_end) const {
   const double silence_s = tail.n_silent * shift_s_ + 1e-6, background_s = tail.n_background * shift_s_ + 1e-6;
   if (next_check_ == longest_frames_) return true;
-  if (is_near_longest(tail.n_frames) && silence_s >= kShortSilence_s) return true;
+  if (is_near_longest(tail) && silence_s >= kShortSilence_s) return true;
   if (!tail.has_words) return silence_s >= times_.without_words_s || background_s >= kForget_s;
   if (std::max(silence_s, background_s) >= times_.after_words_s) return true;
   if (silence_s < times_.at_end_s) return false;

@@ -53,8 +53,8 @@ class Endpointer {
 
   // Of an utterance that ends at the frame of next_check(): whether only its length ends it, in the middle of speech.
   bool is_cut(const PathTail &tail) const;
-  // Returns whether it is so long that a short silence ends it.
-  bool is_near_longest(uint32_t n_frames) const;
+  // Returns whether a cut may be at or after this frame: it is not long before the greatest length.
+  bool may_be_cut_after(uint32_t n_frames) const;
 
   // Returns whether the silence is long enough that the utterance has probably ended.
   bool has_probably_ended(const PathTail &tail) const;
@@ -63,6 +63,7 @@ class Endpointer {
   uint32_t frames_until(double silence_s, const PathTail &tail, uint32_t least) const;
   bool ends_by_rules(const PathTail &tail, const std::function<double()> &cost_to_end) const;
   double min_silence_s(const PathTail &tail) const;
+  bool is_near_longest(const PathTail &tail) const;
 
   const EndpointTimes times_;
   const double shift_s_;

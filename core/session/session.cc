@@ -296,7 +296,7 @@ bool Session::gather_rows(WindowRows *window, std::optional<Share> *share) {
     added.place = window->add_fused(fusion_, *rows_, n);
     rows_->drop(n, window);
   } else {
-    if (utterance_->is_near_longest()) rows_->keep_taken();
+    if (utterance_->may_be_cut_here()) rows_->keep_taken();
     added.place = rows_->take(n, window);
   }
   added.n_rows = n;

@@ -107,7 +107,7 @@ bool Utterance::advanced(size_t n_frames) {
   constexpr size_t kPieceFrames = 256;  // see "Pieces" in docs/search.md
   const size_t n_before = n_advanced_;
   n_advanced_ += n_frames;
-  if (is_near_longest()) return false;  // the path may have to be cut
+  if (may_be_cut_here()) return false;  // the path may have to be cut
   return n_advanced_ >= 2 * kPieceFrames && n_advanced_ / kPieceFrames > n_before / kPieceFrames;
 }
 

@@ -31,7 +31,7 @@ class Utterance {
     return endpointer_->ends_at(tail, cost_to_end);
   }
 
-  bool is_near_longest() const { return endpointer_ && endpointer_->is_near_longest(n_frames_); }
+  bool may_be_cut_here() const { return endpointer_ && endpointer_->may_be_cut_after(n_frames_); }
   // Where an utterance that ends in the middle of speech is cut: after the last word that no later path changes.
   struct Cut {
     uint32_t frame;  // of the utterance
