@@ -143,7 +143,7 @@ TEST(Rejection, LowersConfidences) {
   const EnginePointer engine = load_grammar();
   asr_stream_config config = default_stream();
   config.lattice_beam = 8;
-  EXPECT_GT(hear(engine.get(), config, speak("low")).at(0).confidence, 0.6f);
+  EXPECT_GT(hear(engine.get(), config, speak("low")).at(0).confidence, 0.3f);
   const Final other = hear(engine.get(), config, speak("high")).at(0);
   EXPECT_LT(other.confidence, 0.1f);
   EXPECT_TRUE(other.is_rejected());
@@ -183,9 +183,8 @@ TEST(Rejection, OneWrongWordIsEnough) {
   const std::vector<float> right = confidences("low mid"), wrong = confidences("low high");
   ASSERT_EQ(right.size(), 2u);
   ASSERT_EQ(wrong.size(), 2u);
-  EXPECT_GT(right[1], 0.5f);
-  EXPECT_GT(wrong[0], 0.5f);
-  EXPECT_LT(wrong[1], 0.2f);
+  EXPECT_GT(right[1], 0.3f);
+  EXPECT_LT(wrong[1], wrong[0] / 4) << wrong[1] << ' ' << wrong[0];
 }
 
 // So that a program can wait with its answer until the words are likely in the grammar.
