@@ -18,8 +18,9 @@
  * EVENTS
  *   A stream reports its results as events, in this order:
  *     READY, { SPEECH_START, PARTIAL*, ENDPOINT, FINAL }*, END
- *   With an early_endpoint_ms, PROBABLY_FINISHED and SPEECH_RESUMED come in turn among the PARTIALs. An ERROR may take the
- *   place of any event, and END follows it. Ignore kinds that you do not know, since later versions add some.
+ *   With an early_endpoint_ms, PROBABLY_FINISHED and SPEECH_RESUMED come in turn among the PARTIALs, and with a no_input_ms
+ *   NO_INPUT comes between utterances. An ERROR may take the place of any event, and END follows it. Ignore kinds that you do
+ *   not know, since later versions add some.
  *
  *   Events are polled with asr_result or passed to a callback; both give the same objects with the same contents. A PARTIAL
  *   that has not been read yet is replaced by the next one, also if it waits for the callback, so that unread events do not
@@ -589,6 +590,11 @@ typedef struct asr_stream_config {
                                 day. Audio beyond it is not taken: asr_feed fails, and the results of what was fed before
                                 follow as after asr_finish. No effect with an endpoint, which has longest_utterance_ms */
   uint32_t reserved3;        /* 0 */
+  uint32_t no_input_ms; /* since 0.3.0. With an endpoint, audio without words after which ASR_EVENT_NO_INPUT comes, 100..600000;
+                           0 (default) = no such event */
+  uint32_t idle_ms;     /* since 0.3.0. With an endpoint, time without a call of asr_feed after which the utterance ends as by
+                           asr_end_utterance, 100..600000; 0 (default) = a stream that is fed nothing waits for ever. It is
+                           measured by the system's monotonic clock, unlike all other times, which are those of the audio */
 } asr_stream_config;
 
 /* Fills *config with the defaults and its size. */
@@ -786,7 +792,10 @@ typedef enum asr_event_kind {
   ASR_EVENT_PROBABLY_FINISHED = 8, /* the silence after the last word has that length: an ENDPOINT is near, unless speech
                                       resumes. Has the words so far, like a PARTIAL. Comes once, and again after
                                       SPEECH_RESUMED */
-  ASR_EVENT_SPEECH_RESUMED = 9     /* takes the last PROBABLY_FINISHED back: speech resumed before the ENDPOINT */
+  ASR_EVENT_SPEECH_RESUMED = 9,    /* takes the last PROBABLY_FINISHED back: speech resumed before the ENDPOINT */
+  /* Since 0.3.0, for streams with a no_input_ms, between utterances: so much audio without words has passed since the stream
+   * began, the last utterance ended, asr_cancel_utterance was called, or since the last NO_INPUT. */
+  ASR_EVENT_NO_INPUT = 10
 } asr_event_kind;
 
 /* Flags of PARTIAL and FINAL events. */
@@ -803,13 +812,17 @@ typedef enum asr_event_kind {
  * asr_stream_config.reject_threshold. The event still has the words. */
 #define ASR_FLAG_REJECTED 64u
 
+/* Since 0.3.0, of FINAL: longest_utterance_ms has cut the utterance, and what was being said goes on in the next one. The cut is
+ * at the end of the last word that all paths share (docs/endpoints.md has exceptions), so that no word is split. */
+#define ASR_FLAG_CUT 128u
+
 typedef struct asr_word {
   size_t size;      /* set by the caller to sizeof(asr_word) */
   const char *text; /* owned by the event */
   double start_s;   /* in seconds from the first sample fed */
   double end_s;
-  float confidence; /* 0..1: share of the lattice with this word here, times 1 - asr_event_out_of_grammar if there is one; -1
-                       without a lattice and in PARTIAL */
+  float confidence; /* 0..1: share of the lattice with this word here, times the probability that its sound is in the grammar
+                       if the stream compares (docs/rejection.md); -1 without a lattice and in PARTIAL */
   uint32_t word_id; /* number in words.txt */
   /* Labels of the grammar (docs/grammars.md), owned by the event, and "" if the grammar has none. Since 0.2.0 */
   const char *rule; /* the public rule of the sentence */
@@ -873,8 +886,9 @@ ASR_API asr_status asr_event_word(const asr_event *event, size_t alternative, si
  * or a lattice without enough memory (ASR_FLAG_BEAM_NARROWED). Since 0.2.0. */
 ASR_API size_t asr_event_n_stable_words(const asr_event *event);
 
-/* Returns the probability, 0..1, that the speech is not in the grammar: the words of a FINAL are compared with any phones in
- * any order. -1 if unknown: in other events, without words, and if the stream does not compare
+/* Returns the probability, 0..1, that the speech is not in the grammar: the words, each one and all together, are compared with
+ * any phones in any order. Since 0.3.0 PARTIAL and PROBABLY_FINISHED have it, too, for the speech so far and within the first
+ * minute of an utterance. -1 if unknown: in other events, without words, and if the stream does not compare
  * (asr_stream_config.reject_threshold). Since 0.2.0. */
 ASR_API float asr_event_out_of_grammar(const asr_event *event);
 

@@ -235,6 +235,14 @@ StreamConfig read_config(const asr_stream_config *config) {
     check_range(c.early_endpoint_ms, kMinEndpointMs, kMaxEndpointMs, "asr_stream_config.early_endpoint_ms");
     options.early_endpoint_s = c.early_endpoint_ms / 1000.0;
   }
+  if (c.no_input_ms != 0) {
+    check_range(c.no_input_ms, kMinEndpointMs, kMaxEndpointMs, "asr_stream_config.no_input_ms");
+    options.no_input_s = c.no_input_ms / 1000.0;
+  }
+  if (c.idle_ms != 0) {
+    check_range(c.idle_ms, kMinEndpointMs, kMaxEndpointMs, "asr_stream_config.idle_ms");
+    if (options.endpoint) options.idle = std::chrono::milliseconds(c.idle_ms);
+  }
   if (c.reject_threshold != 0) {
     if (!(c.reject_threshold < 0)) check_range(c.reject_threshold, 0.0f, 1.0f, "asr_stream_config.reject_threshold");
     options.reject_threshold = c.reject_threshold;

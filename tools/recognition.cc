@@ -57,7 +57,8 @@ Json names_of_flags(const Recognition &r) {
                                                           {ASR_FLAG_BEAM_NARROWED, "beam_narrowed"},
                                                           {ASR_FLAG_FELL_BACK, "fell_back"},
                                                           {ASR_FLAG_CANCELLED, "cancelled"},
-                                                          {ASR_FLAG_REJECTED, "rejected"}};
+                                                          {ASR_FLAG_REJECTED, "rejected"},
+                                                          {ASR_FLAG_CUT, "cut"}};
   Json names = Json::array();
   for (const auto &[flag, name] : kNames) {
     if (r.has(flag)) names.push_back(name);

@@ -365,6 +365,7 @@ enum class EventKind {
   kError = ASR_EVENT_ERROR,
   kEnd = ASR_EVENT_END,
   kProbablyFinished = ASR_EVENT_PROBABLY_FINISHED,
+  kNoInput = ASR_EVENT_NO_INPUT,
   kSpeechResumed = ASR_EVENT_SPEECH_RESUMED
 };
 

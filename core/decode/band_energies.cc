@@ -8,9 +8,9 @@ namespace {
 
 // Edges of the bands in Hz. Mains hum lies below the first; vowels fill the middle bands, fricatives the upper ones.
 constexpr double kEdges_hz[] = {80, 250, 500, 1000, 2000, 4000, 7000};
-constexpr double kMaxShare = 0.46;      // fraction of the sample rate; bands with a higher centre are left out
-constexpr double kMinEnergy = 1;        // minimum of a band's energy: the square of the least step of 16-bit samples
-constexpr double kSmallest = 1e-30;     // filter states below this become 0, before they are denormal numbers
+constexpr double kMaxShare = 0.46;   // fraction of the sample rate; bands with a higher centre are left out
+constexpr double kMinEnergy = 1;     // minimum of a band's energy: the square of the least step of 16-bit samples
+constexpr double kSmallest = 1e-30;  // filter states below this become 0, before they are denormal numbers
 
 }  // namespace
 

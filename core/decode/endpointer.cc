@@ -11,6 +11,7 @@ namespace {
 constexpr double kSurelyEnds = 2, kMayEnd = 8;  // cost differences to end in a final state (natural log)
 constexpr double kNearLongest = 0.7;            // fraction of the greatest length after which a short silence is enough
 constexpr double kShortSilence_s = 0.1;
+constexpr double kCutReach_s = 3;  // words are stable by then
 constexpr double kForget_s = 0.6;  // duration of background in which words would have been found
 
 }  // namespace
@@ -74,6 +75,14 @@ bool Endpointer::has_probably_ended(const PathTail &tail) const {
 
 bool Endpointer::is_near_longest(const PathTail &tail) const {
   return tail.n_frames * shift_s_ >= kNearLongest * times_.longest_s;
+}
+
+bool Endpointer::may_be_cut_after(uint32_t n_frames) const {
+  return n_frames * shift_s_ >= times_.longest_s - std::max(kCutReach_s, (1 - kNearLongest) * times_.longest_s);
+}
+
+bool Endpointer::is_cut(const PathTail &tail) const {
+  return next_check_ == longest_frames_ && tail.has_words && tail.n_quiet() * shift_s_ + 1e-6 < kShortSilence_s;
 }
 
 double Endpointer::min_silence_s(const PathTail &tail) const {

@@ -81,6 +81,33 @@ PathWords words_of_path(const asr_path &path, const TransitionLookup &transition
   return {spoken.words(), path.total_cost - static_cast<double>(acoustic_scale) * acoustic_cost, acoustic_cost};
 }
 
+CutPath cut_path(const asr_path &path, uint32_t frame, size_t n_words, size_t n_words_before, float acoustic_scale,
+                 float word_insertion_cost) {
+  CutPath cut;
+  cut.path = path;
+  cut.path.total_cost -= static_cast<double>(path.final_cost);
+  size_t n = n_words_before;
+  for (uint64_t i = 0; i < path.n_arcs; ++i) {
+    asr_path_arc arc = path.arcs[i];
+    const bool is_before = arc.frame < frame;
+    const bool is_word = arc.word != 0 && n < n_words;
+    if (is_word) ++n;
+    if (arc.word != 0 && !is_word) cut.path.total_cost -= static_cast<double>(word_insertion_cost);
+    if (!is_before) {
+      cut.path.total_cost -= static_cast<double>(arc.graph_cost) + static_cast<double>(acoustic_scale * arc.acoustic_cost);
+      arc = {frame, 0, arc.word, 0, 0};
+    }
+    if (!is_word) arc.word = 0;
+    if (is_before || is_word) cut.arcs.push_back(arc);
+  }
+  cut.path.arcs = cut.arcs.data();
+  cut.path.n_arcs = cut.path.n_common_arcs = cut.arcs.size();
+  cut.path.n_frames = frame;
+  cut.path.reached_final = 0;
+  cut.path.final_cost = 0;
+  return cut;
+}
+
 size_t n_certain_words(const asr_path &path, uint64_t n_arcs, const TransitionLookup &transition, bool has_positions,
                        const SpokenPath &before) {
   return joined(before, path, n_arcs, transition).n_certain(has_positions);

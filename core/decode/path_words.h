@@ -36,6 +36,7 @@ class SpokenPath {
   void add_word(uint32_t word, uint32_t frame);  // frame: frames consumed before the label
 
   std::vector<WordSpan> words() const;
+  uint32_t n_frames() const { return n_frames_; }
   double acoustic_cost() const { return acoustic_cost_; }  // unscaled
 
   // Returns how many of the first words, with their times, stay as they are whatever is added. The last phone of such a word is
@@ -63,5 +64,20 @@ PathWords words_of_path(const LatticePath &path, const TransitionLookup &transit
 // n_arcs arcs.
 size_t n_certain_words(const asr_path &path, uint64_t n_arcs, const TransitionLookup &transition, bool has_positions,
                        const SpokenPath &before = {});
+
+// Part of a path up to a frame, with a number of words.
+struct CutPath {
+  CutPath() = default;
+  CutPath(CutPath &&) = default;  // moved arcs stay where they are
+  CutPath &operator=(CutPath &&) = default;
+
+  std::vector<asr_path_arc> arcs;
+  asr_path path{};  // whose arcs these are
+};
+
+// Returns the path up to `frame` with its first n_words words, wherever their labels are; their number includes n_words_before,
+// of arcs that the path no longer has. Epsilon arcs that the path leaves out count as before the cut.
+CutPath cut_path(const asr_path &path, uint32_t frame, size_t n_words, size_t n_words_before, float acoustic_scale,
+                 float word_insertion_cost);
 
 }  // namespace asr

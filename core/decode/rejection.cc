@@ -3,54 +3,111 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace asr {
 namespace {
 
-// Fitted to AN4 dev and LibriSpeech dev (docs/rejection.md): the cost difference per frame at which both are equally likely,
-// and the slope there.
-constexpr double kEven = -0.07, kSlope = 17;
+// A logistic curve: where both answers are equally likely, and the slope there.
+struct Curve {
+  double even, slope;
+  double operator()(double x) const { return 1 / (1 + std::exp(-slope * (x - even))); }
+};
+
+// Fitted to AN4 and LibriSpeech (docs/rejection.md), as functions of the grammar's cost less the background's, for a frame.
+// kWhole is of all speech, kStretch of the stretch of an utterance that fits worst, kWord of any word.
+constexpr Curve kWhole{-0.07, 17}, kStretch{0.15, 10}, kWord{-0.034, 9.9};
 
 // Same for the variation of the sound, in decibels, over the frames with speech and some frames around them.
-constexpr double kEvenVariation_db = 1.2, kVariationSlope = 10;
+constexpr Curve kVariation{1.2, 10};
 constexpr size_t kAround = 10;
 
-double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+constexpr size_t kMargin = 5;       // frames before and after a word that are compared with it
+constexpr size_t kMinBetween = 10;  // frames of speech between words that are a stretch of their own
 
 }  // namespace
 
-void HeardPath::add(const asr_path_arc *arcs, uint64_t n, const std::function<bool(uint32_t transition_id)> &is_silence) {
+void HeardPath::add(const asr_path_arc *arcs, uint64_t n, float acoustic_scale,
+                    const std::function<bool(uint32_t transition_id)> &is_silence) {
   for (uint64_t i = 0; i < n; ++i) {
-    if (arcs[i].word != 0) ++n_words;
-    if (arcs[i].transition_id != 0) is_speech.push_back(!is_silence(arcs[i].transition_id));
+    const asr_path_arc &arc = arcs[i];
+    if (arc.word != 0) ++n_words;
+    if (arc.transition_id != 0) {
+      is_speech.push_back(!is_silence(arc.transition_id));
+      costs.push_back(acoustic_scale * arc.acoustic_cost + arc.graph_cost);
+    } else if (!costs.empty()) {
+      costs.back() += arc.graph_cost;
+    }
   }
 }
 
-HeardPath heard_path(const asr_path &path, float word_cost, const std::function<bool(uint32_t transition_id)> &is_silence,
-                     HeardPath before) {
+HeardPath heard_path(const asr_path &path, float acoustic_scale, float word_cost,
+                     const std::function<bool(uint32_t transition_id)> &is_silence, HeardPath before) {
   HeardPath heard = std::move(before);
-  heard.add(path.arcs, path.n_arcs, is_silence);
+  heard.add(path.arcs, path.n_arcs, acoustic_scale, is_silence);
   heard.cost = path.total_cost;
   for (size_t i = 0; i < heard.n_words; ++i) heard.cost -= static_cast<double>(word_cost);
   return heard;
 }
 
-float out_of_grammar(const HeardPath &grammar, const Background &background) {
-  const size_t n = std::max(grammar.is_speech.size(), background.path.is_speech.size());
+Comparison::Comparison(const HeardPath &grammar, const Background &background, const std::vector<WordSpan> &words) {
+  const HeardPath &other = background.path;
+  const size_t n = std::max(grammar.is_speech.size(), other.is_speech.size());
   size_t n_speech = 0, first = n, last = 0;
   for (size_t i = 0; i < n; ++i) {
     const auto speaks = [i](const HeardPath &path) { return i < path.is_speech.size() && path.is_speech[i]; };
-    if (!speaks(grammar) && !speaks(background.path)) continue;
+    if (!speaks(grammar) && !speaks(other)) continue;
     ++n_speech;
     first = std::min(first, i);
     last = i;
   }
-  const double more = (grammar.cost - background.path.cost) / static_cast<double>(std::max<size_t>(n_speech, 1));
-  const double is_in = logistic(-kSlope * (more - kEven));
+  mean_ = (grammar.cost - other.cost) / static_cast<double>(std::max<size_t>(n_speech, 1));
   const std::optional<double> variation_db = background.sound.variation_db(first - std::min(first, kAround), last + kAround);
-  const double is_speech = variation_db ? logistic(kVariationSlope * (*variation_db - kEvenVariation_db)) : 1;
-  return static_cast<float>(1 - is_in * is_speech);
+  if (variation_db) is_speech_ = kVariation(*variation_db);
+
+  const size_t n_both = std::min(grammar.costs.size(), other.costs.size());
+  excess_before_.reserve(n_both + 1);
+  excess_before_.push_back(0);
+  for (size_t i = 0; i < n_both; ++i) {
+    excess_before_.push_back(excess_before_.back() +
+                             (static_cast<double>(grammar.costs[i]) - static_cast<double>(other.costs[i])));
+  }
+  worst_ = -std::numeric_limits<double>::infinity();
+  size_t after = 0;  // frame after the last word
+  for (const WordSpan &word : words) {
+    worst_ = std::max({worst_, excess(word.begin, word.end), worst_between(other, after, word.begin)});
+    after = word.end;
+  }
+  worst_ = std::max(worst_, worst_between(other, after, n_both));
+}
+
+// Returns the mean excess over frames begin..end-1 and the margin around them.
+double Comparison::excess(size_t begin, size_t end) const {
+  const size_t n = excess_before_.size() - 1, last = std::min(n, end + kMargin);
+  const size_t first = std::min(begin - std::min(begin, kMargin), last);
+  return first == last ? 0 : (excess_before_[last] - excess_before_[first]) / static_cast<double>(last - first);
+}
+
+// Returns the largest excess of the speech that the background has in frames begin..end-1, where the grammar has no word.
+double Comparison::worst_between(const HeardPath &background, size_t begin, size_t end) const {
+  double worst = -std::numeric_limits<double>::infinity();
+  size_t from = begin;
+  end = std::min(end, excess_before_.size() - 1);
+  for (size_t i = begin; i < end; ++i) {
+    if (!background.is_speech[i]) from = i + 1;
+    const bool is_last = i + 1 == end || !background.is_speech[i + 1];
+    if (is_last && i + 1 >= from + kMinBetween) worst = std::max(worst, excess(from, i + 1));
+  }
+  return worst;
+}
+
+float Comparison::out_of_grammar() const {
+  return static_cast<float>(1 - (1 - std::max(kWhole(mean_), kStretch(worst_))) * is_speech_);
+}
+
+float Comparison::confidence(uint32_t begin, uint32_t end) const {
+  return static_cast<float>((1 - kWord(excess(begin, end))) * is_speech_);
 }
 
 }  // namespace asr

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Estimates how likely a sound is outside the grammar. It compares the best path through the grammar with the best one through
-// the background, any phones in any order. It also checks that the sound varies as speech does. docs/rejection.md has the
-// figures. The engine calls it for final results.
+// the background, any phones in any order: over all of the speech, and word by word, each over its own frames. It also checks
+// that the sound varies as speech does. docs/rejection.md has the figures. The engine calls it for results.
 #pragma once
 
 #include <functional>
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "core/decode/path_words.h"
 #include "core/decode/sound_track.h"
 
 namespace asr {
@@ -15,14 +16,16 @@ namespace asr {
 struct HeardPath {
   double cost = 0;              // graph costs and scaled acoustic costs
   std::vector<bool> is_speech;  // [frames]: neither silence nor noise
+  std::vector<float> costs;     // [frames]: graph costs, without words' insertion costs, and scaled acoustic costs
   size_t n_words = 0;
 
-  void add(const asr_path_arc *arcs, uint64_t n, const std::function<bool(uint32_t transition_id)> &is_silence);
+  void add(const asr_path_arc *arcs, uint64_t n, float acoustic_scale,
+           const std::function<bool(uint32_t transition_id)> &is_silence);
 };
 
 // Returns a path whose arcs follow those that `before` has, with its frames. word_cost per word is subtracted from its cost.
-HeardPath heard_path(const asr_path &path, float word_cost, const std::function<bool(uint32_t transition_id)> &is_silence,
-                     HeardPath before = {});
+HeardPath heard_path(const asr_path &path, float acoustic_scale, float word_cost,
+                     const std::function<bool(uint32_t transition_id)> &is_silence, HeardPath before = {});
 
 // Background holds the best path through any phones, and the sound.
 struct Background {
@@ -30,8 +33,27 @@ struct Background {
   Sound sound;  // sound of the utterance; empty for a stream without audio
 };
 
-// Returns 0..1, where 0 is inside the grammar. Compares costs over the frames where either path has speech, and the sound from
-// the first of these frames to the last.
-float out_of_grammar(const HeardPath &grammar, const Background &background);
+// Comparison of an utterance's path through the grammar with the background.
+class Comparison {
+ public:
+  // words: of the grammar's path, in their order.
+  Comparison(const HeardPath &grammar, const Background &background, const std::vector<WordSpan> &words);
+
+  // Returns 0..1, where 0 is inside the grammar: the whole speech, and the stretch that fits the grammar worst, which is a word
+  // or speech between words.
+  float out_of_grammar() const;
+
+  // Returns the probability that the sound of frames begin..end-1 is a word that was heard there.
+  float confidence(uint32_t begin, uint32_t end) const;
+
+ private:
+  double excess(size_t begin, size_t end) const;
+  double worst_between(const HeardPath &background, size_t begin, size_t end) const;
+
+  std::vector<double> excess_before_;  // [frames + 1]: cost of the grammar's path less that of the background's
+  double mean_ = 0;                    // excess of a frame of speech
+  double worst_ = 0;                   // excess of a frame in the stretch that fits worst
+  double is_speech_ = 1;               // probability that the sound varies as speech does
+};
 
 }  // namespace asr

@@ -14,10 +14,10 @@ constexpr double kLowest_hz = 300, kHighest_hz = 3000;
 constexpr size_t kReach = 6;  // neighbouring bins on each side to compare a bin with
 constexpr double kLeast_db = -10, kMost_db = 15;
 constexpr size_t kMusicMemory = 25, kVoiceMemory = 15, kNoiseMemory = 50;  // spectra
-constexpr double kMusic = 0.65, kVoice = 0.45;        // mean steadiness above and below which music begins and ends
-constexpr double kPeak_db = 13, kPeriodicity = 0.4;   // values above indicate lines: a single one, or many at equal distances
-constexpr size_t kMinPeriod = 5, kMaxPeriod = 24;     // in bins: the pitch of a voice
-constexpr double kMinLines = 0.08;                    // fraction of spectra with lines; less is noise
+constexpr double kMusic = 0.65, kVoice = 0.45;       // mean steadiness above and below which music begins and ends
+constexpr double kPeak_db = 13, kPeriodicity = 0.4;  // values above indicate lines: a single one, or many at equal distances
+constexpr size_t kMinPeriod = 5, kMaxPeriod = 24;    // in bins: the pitch of a voice
+constexpr double kMinLines = 0.08;                   // fraction of spectra with lines; less is noise
 
 size_t frames_of(double seconds, double shift_s) { return std::max<size_t>(1, std::lround(seconds / shift_s)); }
 
@@ -73,6 +73,7 @@ void Tonality::add_frame(const float *samples, bool is_loud) {
   const size_t n_new = std::min<size_t>(shift_samples_, n_);
   std::copy(recent_.begin() + static_cast<ptrdiff_t>(n_new), recent_.end(), recent_.begin());
   std::copy(samples + (shift_samples_ - n_new), samples + shift_samples_, recent_.end() - static_cast<ptrdiff_t>(n_new));
+  has_lines_now_ = false;
   if (n_frames_++ % step_ != 0) return;
   spectra_.push_back(is_loud ? fine_structure() : Spectrum());
   if (is_loud) look_for_lines(spectra_.back());
@@ -135,7 +136,8 @@ void Tonality::look_for_music(double steadiness) {
 
 void Tonality::look_for_lines(const Spectrum &fine) {
   const bool has_peak = *std::max_element(fine.begin(), fine.end()) > kPeak_db;
-  has_lines_.push_back(has_peak || periodicity(fine) > kPeriodicity);
+  has_lines_now_ = has_peak || periodicity(fine) > kPeriodicity;
+  has_lines_.push_back(has_lines_now_);
   if (has_lines_.size() > kNoiseMemory) has_lines_.pop_front();
   const auto n = static_cast<double>(std::count(has_lines_.begin(), has_lines_.end(), true));
   is_noise_ = has_lines_.size() == kNoiseMemory && n < kMinLines * kNoiseMemory;

@@ -17,6 +17,7 @@ class Tonality {
 
   // Takes the next frame; only loud frames count.
   void add_frame(const float *samples, bool is_loud);
+  bool has_lines() const { return has_lines_now_; }  // the frame's spectrum has lines; only one in 20 ms is looked at
   bool rules_out_speech() const { return is_music_ || is_noise_; }
 
  private:
@@ -38,7 +39,7 @@ class Tonality {
   std::deque<double> steadiness_;
   std::deque<bool> has_lines_;
   uint64_t n_frames_ = 0;
-  bool is_music_ = false, is_noise_ = false;
+  bool has_lines_now_ = false, is_music_ = false, is_noise_ = false;
 };
 
 }  // namespace asr

@@ -85,4 +85,36 @@ bool PipelineRows::is_done() const {
   return std::any_of(pipelines_.begin(), pipelines_.end(), [](const auto &p) { return p->done(); });
 }
 
+RewoundRows::RewoundRows(std::unique_ptr<RowSource> source, const LoadedModel &model, const StreamOptions &options)
+    : RowSource(options.values_per_frame(model), model.options().window_frames),
+      source_(std::move(source)),
+      row_length_(options.input == ASR_INPUT_LOGLIKES ? model.n_states() : model.n_dims()),
+      are_loglikes_(options.input == ASR_INPUT_LOGLIKES) {}
+
+void RewoundRows::begin_utterance() {
+  keeps_ = false;
+  kept_.clear();
+  source_->begin_utterance();
+}
+
+WindowRows::Place RewoundRows::take(size_t n, WindowRows *window) {
+  if (keeps_) kept_.insert(kept_.end(), rows(0), rows(0) + n * row_length_);
+  if (again_.empty()) return source_->take(n, window);
+  const WindowRows::Place place =
+      are_loglikes_ ? window->add_loglikes(again_.data(), n) : window->add_features(again_.data(), n, nullptr);
+  drop(n, window);
+  return place;
+}
+
+bool RewoundRows::drop(size_t n, WindowRows *window) {
+  if (again_.empty()) return source_->drop(n, window);
+  again_.erase(again_.begin(), again_.begin() + static_cast<ptrdiff_t>(n * row_length_));
+  return false;
+}
+
+void RewoundRows::rewind(size_t n) {
+  again_.insert(again_.begin(), kept_.end() - static_cast<ptrdiff_t>(n * row_length_), kept_.end());
+  kept_.clear();
+}
+
 }  // namespace asr

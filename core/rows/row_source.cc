@@ -25,17 +25,22 @@ size_t RowSource::n_ready() const { return std::min(n_waiting(), window_frames_)
 
 std::unique_ptr<RowSource> make_row_source(const LoadedModel &model, const StreamOptions &options, float warp,
                                            const MeanState *start, SpeakerTrack *speaker) {
-  if (!options.is_audio()) return std::make_unique<FedRows>(model, options, speaker);
+  const bool may_rewind = options.endpoint && speaker == nullptr && !options.fusion;
+  const auto rewindable = [&](std::unique_ptr<RowSource> source) -> std::unique_ptr<RowSource> {
+    if (!may_rewind) return source;
+    return std::make_unique<RewoundRows>(std::move(source), model, options);
+  };
+  if (!options.is_audio()) return rewindable(std::make_unique<FedRows>(model, options, speaker));
   const bool has_models = speaker != nullptr && speaker->uses_means();  // the fused step scores by the engine's own
   const bool is_measured = start != nullptr && std::holds_alternative<WholeMeanState>(*start);  // the device measures itself
   if (has_models || is_measured || !DeviceRows::suit(model, options)) {
-    return std::make_unique<PipelineRows>(model, options, warp, start, speaker);
+    return rewindable(std::make_unique<PipelineRows>(model, options, warp, start, speaker));
   }
   try {
     return std::make_unique<DeviceRows>(model, options, warp, speaker);
   } catch (const Error &error) {
     if (error.code() != ASR_OUT_OF_MEMORY || DeviceRows::max_frames(model, options) == SIZE_MAX) throw;
-    return std::make_unique<PipelineRows>(model, options, warp, nullptr, speaker);
+    return rewindable(std::make_unique<PipelineRows>(model, options, warp, nullptr, speaker));
   }
 }
 

@@ -54,6 +54,12 @@ class RowSource {
   virtual bool drop(size_t n, WindowRows *window) = 0;
   virtual const float *rows(size_t front_end) const = 0;  // on the host; not of a device that makes them
 
+  // Keeps the rows that are taken from now on until an utterance begins; rewind() makes the last n of them the next ones again.
+  // n_kept() is their number: 0 if the source keeps none.
+  virtual void keep_taken() {}
+  virtual size_t n_kept() const { return 0; }
+  virtual void rewind(size_t /*n*/) {}
+
   virtual void release_waiting() {}  // makes rows of frames that wait for their mean, as far as features need no later ones
   bool is_dry() const { return n_waiting() == 0 && !has_pending_frames(); }  // no row will come before more is added
   bool all_taken() const { return ended_ && is_done(); }                     // ended, and no row is left or will come

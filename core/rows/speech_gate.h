@@ -34,6 +34,7 @@ class SpeechGate {
   bool speech_begins_at(uint64_t next_frame) const { return activity_.is_speech(next_frame); }
   uint64_t sound_from(uint64_t frame) const { return activity_.sound_from(frame); }
   uint64_t n_background_before(uint64_t frame) const { return activity_.n_background_before(frame); }
+  bool has_voice(uint64_t begin, uint64_t end) const { return activity_.has_voice(begin, end); }
   void forget_before(uint64_t frame) { activity_.forget_before(frame); }
 
  private:

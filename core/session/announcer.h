@@ -22,6 +22,11 @@ class Announcer {
   void end(double time_s) noexcept { post_once(ASR_EVENT_END, time_s); }
   void partial(EventPointer event, uint32_t n_frames) noexcept;
   void pause(EventPointer event, bool is_pause, uint32_t n_frames) noexcept;  // PROBABLY_FINISHED or SPEECH_RESUMED
+  void no_input(double time_s) {                                              // throws std::bad_alloc
+    EventPointer event = new_event(ASR_EVENT_NO_INPUT);
+    event->time_s = time_s;
+    post(std::move(event));
+  }
   void final(EventPointer event) noexcept { post(std::move(event)); }
   void failure(const Error &reason, double time_s) noexcept;  // ERROR and END
 

@@ -50,9 +50,14 @@ void Inbox::stop() noexcept {
 }
 
 void Inbox::next_sessions(bool may_sleep, size_t most, bool takes_half, size_t n_live,
-                          std::vector<std::shared_ptr<Session>> *sessions) {
+                          std::optional<Intake::Clock::time_point> wake_at, std::vector<std::shared_ptr<Session>> *sessions) {
   std::unique_lock lock(mutex_);
-  if (may_sleep) work_.wait(lock, [&] { return !queue_.empty() || first_task_ != nullptr || woken_ || stopping_; });
+  const auto has_work = [&] { return !queue_.empty() || first_task_ != nullptr || woken_ || stopping_; };
+  if (may_sleep && wake_at) {
+    work_.wait_until(lock, *wake_at, has_work);
+  } else if (may_sleep) {
+    work_.wait(lock, has_work);
+  }
   woken_ = false;
   if (takes_half) most = std::min(most, (std::max(n_live, queue_.size()) + 1) / 2);
   while (!queue_.empty() && sessions->size() < most) {

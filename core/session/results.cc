@@ -2,6 +2,7 @@
 #include "core/session/results.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -67,14 +68,6 @@ Alternative make_alternative(const LatticePath &path, const CompactLattice &latt
   const std::vector<double> confidences = word_confidences(lattice, posteriors, places_of(path.words, lattice), stop);
   for (size_t i = 0; i < confidences.size(); ++i) alternative.words[i].confidence = static_cast<float>(confidences[i]);
   return alternative;
-}
-
-HeardPath heard_path(const LatticePath &path, const Decoding &decoding) {
-  HeardPath heard;
-  heard.cost = path.cost.total(static_cast<double>(decoding.acoustic_scale)) -
-               static_cast<double>(decoding.word_insertion_cost) * static_cast<double>(path.words.size());
-  for (const uint32_t id : path.transition_ids) heard.is_speech.push_back(!decoding.graph->is_silence(id));
-  return heard;
 }
 
 uint32_t state_of(uint32_t transition_id, const Decoding &decoding) {
@@ -157,14 +150,18 @@ void add_states(const asr_path &path, const Decoding &decoding, std::vector<uint
 
 // Without words there is nothing to reject. A search that died, or whose path stops in the middle
 // of a sentence, found no sentence of the grammar.
-void judge(const HeardPath &grammar, const Background &background, const Decoding &decoding, asr_event *final) {
-  if (final->alternatives[0].words.empty()) return;
-  const bool is_sentence = (final->flags & (ASR_FLAG_BEAM_DIED | ASR_FLAG_NOT_FINAL_STATE)) == 0;
-  final->out_of_grammar = is_sentence ? out_of_grammar(grammar, background) : 1;
-  if (final->out_of_grammar > decoding.reject_threshold) final->flags |= ASR_FLAG_REJECTED;
-  for (Alternative &alternative : final->alternatives) {
+void judge(const Comparison &comparison, uint64_t first_frame, const Decoding &decoding, asr_event *event) {
+  if (event->alternatives[0].words.empty()) return;
+  const bool is_sentence = (event->flags & (ASR_FLAG_BEAM_DIED | ASR_FLAG_NOT_FINAL_STATE)) == 0;
+  event->out_of_grammar = is_sentence ? comparison.out_of_grammar() : 1;
+  if (event->kind != ASR_EVENT_FINAL) return;
+  if (event->out_of_grammar > decoding.reject_threshold) event->flags |= ASR_FLAG_REJECTED;
+  const auto frame_of = [&](double time_s) {
+    return static_cast<uint32_t>(std::llround(time_s / decoding.frame_shift_s) - static_cast<long long>(first_frame));
+  };
+  for (Alternative &alternative : event->alternatives) {
     for (Word &word : alternative.words) {
-      if (word.confidence > 0) word.confidence *= 1 - final->out_of_grammar;
+      if (word.confidence > 0) word.confidence *= comparison.confidence(frame_of(word.start_s), frame_of(word.end_s));
     }
   }
 }
@@ -183,10 +180,10 @@ EventPointer path_event(const asr_path &path, const SpokenPath &before, uint64_t
   return event;
 }
 
-SearchLattice search_lattice(std::optional<Background> background, Boosts boosts, std::shared_ptr<LatticePieces> pieces,
+SearchLattice search_lattice(std::optional<Comparison> comparison, Boosts boosts, std::shared_ptr<LatticePieces> pieces,
                              const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding) {
   SearchLattice found;
-  found.background = std::move(background);
+  found.comparison = std::move(comparison);
   found.boosts = std::move(boosts);
   found.pieces = std::move(pieces);
   found.last = lattice_from_backend(last, decoding.word_insertion_cost);
@@ -203,12 +200,7 @@ EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const 
   const auto scale = static_cast<double>(decoding.acoustic_scale);
   Determinised determinised = found.pieces->determiniser.finish(std::move(found.last), stop);
   found.pieces.reset();
-  // Boosts do not change how well the sound fits the grammar: the score is that of the path without them.
-  std::vector<LatticePath> unboosted;
-  if (!found.boosts.empty()) {
-    if (found.background) unboosted = n_best_paths(determinised.lattice, scale, 1, determinised.beam, stop);
-    boost(&determinised.lattice, found.boosts, determinised.beam, decoding, stop);
-  }
+  if (!found.boosts.empty()) boost(&determinised.lattice, found.boosts, determinised.beam, decoding, stop);
   const CompactLattice &lattice = determinised.lattice;
   LatticePosteriors posteriors = lattice_posteriors(lattice, scale, stop);
 
@@ -226,10 +218,8 @@ EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const 
   event->n_stable_words = event->alternatives[0].words.size();
   event->lattice = make_arrays(determinised, std::move(posteriors), scale, found.first_frame, n_frames, decoding);
   set_flags(event.get(), found.n_frames, found.reached_final, found.beam_died);
-  if (found.background && !paths.empty()) {
-    const LatticePath &heard = unboosted.empty() ? paths[0] : unboosted[0];
-    judge(heard_path(heard, decoding), *found.background, decoding, event.get());
-  }
+  // Boosts do not change how well the sound fits the grammar: the comparison is with the search's path.
+  if (found.comparison && !paths.empty()) judge(*found.comparison, found.first_frame, decoding, event.get());
   if (determinised.beam < static_cast<double>(decoding.lattice_beam)) event->flags |= ASR_FLAG_BEAM_NARROWED;
   return event;
 }

@@ -61,7 +61,7 @@ struct LatticePieces {
 
 // Search output of an utterance, taken from the device.
 struct SearchLattice {
-  std::optional<Background> background;  // for comparison with the result
+  std::optional<Comparison> comparison;  // of the search's best path with the background
   Boosts boosts;
   std::shared_ptr<LatticePieces> pieces;
   Lattice last;              // the last piece
@@ -72,14 +72,15 @@ struct SearchLattice {
 
 TransitionLookup transitions_of(const Decoding &decoding);
 
-SearchLattice search_lattice(std::optional<Background> background, Boosts boosts, std::shared_ptr<LatticePieces> pieces,
+SearchLattice search_lattice(std::optional<Comparison> comparison, Boosts boosts, std::shared_ptr<LatticePieces> pieces,
                              const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding);
 
 // Appends the acoustic model's state of each frame of a path; kNoState in silence and noise.
 void add_states(const asr_path &path, const Decoding &decoding, std::vector<uint32_t> *states);
 
-// Compares a FINAL event's path through the grammar with the background and sets its score, its flag, and confidences.
-void judge(const HeardPath &grammar, const Background &background, const Decoding &decoding, asr_event *final);
+// Sets the score of an event with words, and of a FINAL event its flag, and the confidences of its words. first_frame: of the
+// utterance.
+void judge(const Comparison &comparison, uint64_t first_frame, const Decoding &decoding, asr_event *event);
 
 // Makes a FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds. Throws ASR_CANCELLED
 // soon after it is stopped, and the pieces' failure if there was one. *states: the states of the first alternative's path.

@@ -3,6 +3,7 @@
 #include "core/session/session.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/session/inbox.h"
 
@@ -100,12 +101,23 @@ void Session::begin_utterance() {
   if (!options_.endpoint) events_.speech_start(0);
 }
 
+void Session::report_quiet(uint64_t frame) {
+  if (!options_.no_input_s || !options_.endpoint || events_.is_heard()) return;
+  const auto n_frames = static_cast<uint64_t>(std::llround(*options_.no_input_s / model_->frame_shift_s()));
+  quiet_frame_ = std::max(quiet_frame_, stream_.requests()->kept_frame());
+  for (; quiet_frame_ + n_frames <= frame; quiet_frame_ += n_frames) events_.no_input(frame_s(quiet_frame_ + n_frames));
+}
+
 // The events of the next utterance are allocated before it begins.
 void Session::begin_next() {
+  if (events_.is_heard()) quiet_frame_ = next_frame_;
+  report_quiet(next_frame_);
   events_.begin_utterance();
   begins_at_mark_ = end_at_.has_value();
   end_at_.reset();
   goes_on_ = false;
+  is_cut_ = false;
+  cut_.reset();
   graph_.reset();
   begin_at(next_frame_);
 }
@@ -276,6 +288,7 @@ bool Session::gather_dropped(WindowRows *window, std::optional<Share> *share) {
   if (utterance_) {
     forget_history();
   } else {
+    report_quiet(next_frame_);
     begin_at(std::max(next_frame_, utterance_frame_));
   }
   if (rows_->drop(n, window)) share->emplace();
@@ -302,6 +315,7 @@ bool Session::gather_rows(WindowRows *window, std::optional<Share> *share) {
     added.place = window->add_fused(fusion_, *rows_, n);
     rows_->drop(n, window);
   } else {
+    if (utterance_->may_be_cut_here()) rows_->keep_taken();
     added.place = rows_->take(n, window);
   }
   added.n_rows = n;

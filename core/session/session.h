@@ -83,6 +83,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void move_to(Inbox *inbox, const LoadedModel &model) noexcept;
   bool is_of(const Inbox *inbox) const { return inbox_ == inbox; }  // any thread
 
+  bool is_watched = false;  // the engine's thread looks whether it is fed
   // Links of the queues that it may be in.
   std::atomic<bool> is_queued{false};
   std::shared_ptr<Session> next_queued, next_failed;
@@ -118,13 +119,18 @@ class Session : public std::enable_shared_from_this<Session> {
   bool is_to_choose() { return utterance_ && !events_.is_heard() && stream_.requests()->next_graph_frame() <= next_frame_; }
   size_t n_frames_to_choice();
 
+  void report_quiet(uint64_t frame);  // posts NO_INPUT if it is due before this frame, until which no word was heard
   double frame_s(uint64_t frame) const { return stream_.time_s(frame * stream_.frame_values()); }
   PathTail tail(const asr_path &path) const;
   void post_speech_start(const PathTail &tail);
+  // Whether the utterance so far sounds like speech. Without a detector it does.
+  bool has_voice() const { return !gate_ || gate_->has_voice(utterance_->first_frame(), utterance_->end_frame()); }
   void post_endpoint() noexcept;
   void post_result(EventPointer final) noexcept;    // FINAL, and END unless an utterance follows
   void post_failure(const Error &reason) noexcept;  // ERROR and END; feeding throws the reason from now on
   void look_for_endpoint(const asr_path &path, const PathTail &tail);
+  void find_cut(const PathTail &tail);
+  CutPath cut_off(const asr_path &path);
   EventPointer pause_event(const asr_path &path, bool is_pause);
 
   // Jobs of the pool, in order: settled pieces of the lattice, and at the end the result, which is posted with END. A session
@@ -139,8 +145,11 @@ class Session : public std::enable_shared_from_this<Session> {
   // states: state of each row of the result's path, or kNoState.
   void learn(const asr_event &final, const std::vector<uint32_t> &states);
   void adapt() noexcept;
-  std::optional<Background> background() const;  // path of the background's channel, and the utterance's sound
-  Boosts take_boosts();                          // boosts of the ended utterance
+  // Compares the best path with the background; nullopt if the stream does not.
+  std::optional<Comparison> comparison(const asr_path &path) const;
+  std::optional<Comparison> comparison_of_search() const;
+  EventPointer judged(EventPointer event, const asr_path &path) const;
+  Boosts take_boosts();  // boosts of the ended utterance
 
   Stream stream_;
   const StreamOptions &options_;
@@ -164,9 +173,13 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<FusedModels> fusion_;  // as rows_, where models are fused
   uint64_t next_frame_ = 0;              // number of the next frame of the rows
   uint64_t utterance_frame_ = 0;         // first frame of the utterance
+  uint64_t quiet_frame_ = 0;             // frame after the last word, or NO_INPUT
   std::shared_ptr<LoadedGraph> graph_;   // graph of the utterance, from its first beginning on
   std::optional<Utterance> utterance_;   // in the phases of kDecoding, and kDropping
   std::optional<uint64_t> end_at_;       // frame at which asr_end_utterance ends the utterance
+  std::optional<Utterance::Cut> cut_;    // where the utterance is cut, if not at its end
+  bool had_voice_ = true;                // the ended utterance; see has_voice()
+  bool is_cut_ = false;                  // only its length ends the utterance
   bool begins_at_mark_ = false;          // the utterance before ended so
   bool goes_on_ = false;                 // another utterance follows the one whose result is in progress
   std::optional<Error> failure_;         // the reason of kFailed

@@ -9,6 +9,9 @@
 namespace asr {
 namespace {
 
+// PARTIALs of longer utterances have no score, because each would cost as much time as the utterance is long.
+constexpr double kMaxComparedPartial_s = 60;
+
 asr_path best_path(const LoadedModel &model, asr_backend_channel *channel, uint32_t wants) {
   asr_path path{};
   const Device &device = model.searcher();
@@ -27,12 +30,13 @@ void Session::advanced(const Share &share, const float *rows) {
 
 void Session::partial(const asr_path &path) {
   if (options_.endpoint) post_speech_start(tail(path));
-  if (events_.is_heard()) events_.partial(utterance_->result(ASR_EVENT_PARTIAL, path), path.n_frames);
+  if (events_.is_heard()) events_.partial(judged(utterance_->result(ASR_EVENT_PARTIAL, path), path), path.n_frames);
 }
 
 void Session::check(const asr_path &path) {
   const PathTail tail = this->tail(path);
   post_speech_start(tail);
+  report_quiet(utterance_->end_frame());
   if (phase_.is(Phase::kChoosing)) {
     phase_.to(events_.is_heard() ? Phase::kHearing : Phase::kRestarting);
   } else {
@@ -48,18 +52,38 @@ void Session::look_for_endpoint(const asr_path &path, const PathTail &tail) {
     const asr_path final = best_path(*model_, utterance_->channel().get(), ASR_WANTS_FINAL);
     return final.reached_final != 0 ? final.total_cost - cost : std::numeric_limits<double>::infinity();
   };
-  const bool is_pause = utterance_->has_probably_ended(tail);
+  const bool is_pause = events_.is_heard() && utterance_->has_probably_ended(tail);
   EventPointer event = is_pause == events_.is_pause() ? nullptr : pause_event(path, is_pause);
   const bool ends = path.beam_died != 0 || utterance_->ends_at(tail, cost_to_end);  // the path is no longer valid
+  if (ends && path.beam_died == 0) find_cut(tail);
   phase_.to(ends ? Phase::kClosing : Phase::kHearing);
   if (!ends) events_.pause(std::move(event), is_pause, n_frames);
+}
+
+void Session::find_cut(const PathTail &tail) {
+  is_cut_ = utterance_->is_cut(tail);
+  const uint32_t wants = wants_common(*model_);
+  if (wants == 0) return;
+  cut_ = utterance_->cut(tail, [&] { return best_path(*model_, utterance_->channel().get(), wants); });
+  if (cut_ && utterance_->end_frame() - utterance_->first_frame() - cut_->frame > rows_->n_kept()) cut_.reset();
+}
+
+// The rows after the cut are the next utterance's.
+CutPath Session::cut_off(const asr_path &path) {
+  CutPath cut = utterance_->cut(path, *cut_);
+  const uint64_t n_rows = utterance_->end_frame() - utterance_->first_frame() - cut_->frame;
+  rows_->rewind(n_rows);
+  next_frame_ -= n_rows;
+  utterance_->shorten(cut_->frame);
+  goes_on_ = true;
+  return cut;
 }
 
 EventPointer Session::pause_event(const asr_path &path, bool is_pause) {
   if (is_pause) {
     const uint32_t wants = wants_common(*model_);
     const asr_path whole = wants != 0 ? best_path(*model_, utterance_->channel().get(), wants) : path;
-    return utterance_->result(ASR_EVENT_PROBABLY_FINISHED, whole);
+    return judged(utterance_->result(ASR_EVENT_PROBABLY_FINISHED, whole), whole);
   }
   EventPointer event = new_event(ASR_EVENT_SPEECH_RESUMED);
   event->time_s = frame_s(utterance_->end_frame());
@@ -73,9 +97,11 @@ PathTail Session::tail(const asr_path &path) const {
   return tail;
 }
 
-// In a stream with endpoints SPEECH_START comes with the utterance's first word.
+// In a stream with endpoints SPEECH_START comes with the utterance's first word, if that is no noise in which the search hears
+// words.
 void Session::post_speech_start(const PathTail &tail) {
-  if (tail.has_words) events_.speech_start(frame_s(utterance_->first_frame() + tail.n_silent_before));
+  if (tail.has_words && !events_.is_heard() && has_voice())
+    events_.speech_start(frame_s(utterance_->first_frame() + tail.n_silent_before));
 }
 
 void Session::post_endpoint() noexcept {
@@ -88,6 +114,7 @@ void Session::post_endpoint() noexcept {
 
 void Session::post_result(EventPointer final) noexcept {
   final->time_s = options_.endpoint ? frame_s(next_frame_) : stream_.fed_s();
+  if (is_cut_) final->flags |= ASR_FLAG_CUT;
   if (is_utterance_cancelled()) {
     final->flags |= ASR_FLAG_CANCELLED | ASR_FLAG_NO_SPEECH;
     final->alternatives.resize(1);
@@ -100,7 +127,8 @@ void Session::post_result(EventPointer final) noexcept {
   // Frames that only waited for the audio after asr_end_utterance are not an utterance if none follows.
   const bool is_rest = begins_at_mark_ && !goes_on_ && stream_.intake().ends_at_mark();
   const bool is_cancelled = (final->flags & ASR_FLAG_CANCELLED) != 0;
-  if (events_.is_heard() || (!final->alternatives[0].words.empty() && !is_rest)) {
+  const bool is_said = !final->alternatives[0].words.empty() && !is_rest && (had_voice_ || !options_.endpoint);
+  if (events_.is_heard() || is_said) {
     if (!is_cancelled) stream_.requests()->pass_boosts();
     events_.speech_start(final->alternatives[0].words.empty() ? 0 : final->alternatives[0].words[0].start_s);
     events_.endpoint(final->time_s);
@@ -121,21 +149,38 @@ void Session::post_failure(const Error &reason) noexcept {
   events_.failure(reason, stream_.fed_s());
 }
 
-std::optional<Background> Session::background() const {
+std::optional<Comparison> Session::comparison(const asr_path &path) const {
   asr_backend_channel *const channel = utterance_->background().get();
   if (channel == nullptr) return std::nullopt;
-  const asr_path path = best_path(*model_, channel, 0);
+  const asr_path background = best_path(*model_, channel, 0);
   const Sound sound = sound_ ? sound_->sound(utterance_->first_frame(), utterance_->end_frame()) : Sound();
-  return Background{utterance_->background_heard(path), sound};
+  return Comparison(utterance_->heard(path), {utterance_->background_heard(background), sound}, utterance_->words(path));
+}
+
+std::optional<Comparison> Session::comparison_of_search() const {
+  if (!utterance_->background()) return std::nullopt;
+  return comparison(best_path(*model_, utterance_->channel().get(), ASR_WANTS_FINAL));
+}
+
+EventPointer Session::judged(EventPointer event, const asr_path &path) const {
+  const bool is_too_long = event->kind != ASR_EVENT_FINAL && path.n_frames * model_->frame_shift_s() > kMaxComparedPartial_s;
+  if (event->alternatives[0].words.empty() || is_too_long) return event;
+  if (const auto compared = comparison(path)) {
+    judge(*compared, utterance_->first_frame(), utterance_->decoding(), event.get());
+  }
+  return event;
 }
 
 Boosts Session::take_boosts() {
   return stream_.requests()->take_boosts(options_.endpoint ? utterance_->end_frame() : UINT64_MAX);
 }
 
-void Session::finish(const asr_path &path) {
-  EventPointer final = utterance_->result(ASR_EVENT_FINAL, path);
-  if (const auto compared = background()) judge(utterance_->heard(path), *compared, utterance_->decoding(), final.get());
+void Session::finish(const asr_path &searched) {
+  had_voice_ = has_voice();
+  CutPath cut;
+  if (cut_) cut = cut_off(searched);
+  const asr_path &path = cut_ ? cut.path : searched;
+  EventPointer final = judged(utterance_->result(ASR_EVENT_FINAL, path), path);
   if (speaker_) {  // learning takes time
     submit_result([this, made = std::make_shared<EventPointer>(std::move(final)), states = utterance_->states(path)] {
       learn(**made, states);
@@ -150,9 +195,11 @@ void Session::finish(const asr_path &path) {
 
 // The device's memory of the lattice is taken over at once; the pool does the further work on it.
 void Session::finish(const asr_raw_lattice &lattice) {
+  had_voice_ = has_voice();
   const Decoding &decoding = utterance_->decoding();
   const auto found = std::make_shared<SearchLattice>(
-      search_lattice(background(), take_boosts(), utterance_->pieces(), lattice, utterance_->first_frame(), decoding));
+      search_lattice({}, take_boosts(), utterance_->pieces(), lattice, utterance_->first_frame(), decoding));
+  found->comparison = comparison_of_search();  // the lattice, now copied, was valid until this
   post_endpoint();
   submit_result([this, found, decoding] { return lattice_result(std::move(*found), decoding); });
   end(Phase::kResult);
@@ -160,12 +207,13 @@ void Session::finish(const asr_raw_lattice &lattice) {
 
 // The pool makes the lattice from the device's output, since the engine's thread has no time for that.
 void Session::finish_later() {
+  had_voice_ = has_voice();
   const auto channel = utterance_->channel();
   const auto pieces = utterance_->pieces();
   const uint64_t first_frame = utterance_->first_frame();
   const Decoding &decoding = utterance_->decoding();
   post_endpoint();
-  submit_result([this, channel, pieces, first_frame, &device = model_->searcher(), decoding, compared = background(),
+  submit_result([this, channel, pieces, first_frame, &device = model_->searcher(), decoding, compared = comparison_of_search(),
                  boosts = take_boosts()] {
     asr_backend_channel *const searched = channel.get();
     asr_raw_lattice raw{};

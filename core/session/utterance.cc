@@ -66,11 +66,31 @@ void Utterance::take(size_t n) { n_frames_ += static_cast<uint32_t>(n); }
 PathTail Utterance::tail(const asr_path &path) const { return tail_of_path(path, silence_of(decoding_.graph), settled_.tail); }
 
 HeardPath Utterance::heard(const asr_path &path) const {
-  return heard_path(path, decoding_.word_insertion_cost, silence_of(decoding_.graph), settled_.heard);
+  return heard_path(path, decoding_.acoustic_scale, decoding_.word_insertion_cost, silence_of(decoding_.graph), settled_.heard);
 }
 
-HeardPath Utterance::background_heard(const asr_path &path) const {
-  return heard_path(path, 0, silence_of(decoding_.background), settled_.background_heard);
+std::vector<WordSpan> Utterance::words(const asr_path &path) const {
+  return words_of_path(path, transitions_of(decoding_), decoding_.acoustic_scale, settled_.spoken).words;
+}
+
+HeardPath Utterance::background_heard(const asr_path &background) const {
+  return heard_path(background, decoding_.acoustic_scale, 0, silence_of(decoding_.background), settled_.background_heard);
+}
+
+std::optional<Utterance::Cut> Utterance::cut(const PathTail &tail, const std::function<asr_path()> &common) const {
+  if (!endpointer_->is_cut(tail) || decoding_.lattice_beam > 0) return std::nullopt;
+  const asr_path path = common();
+  const bool has_positions = decoding_.graph->graph().has_word_positions();
+  const size_t n = n_certain_words(path, path.n_common_arcs, transitions_of(decoding_), has_positions, settled_.spoken);
+  if (n == 0) return std::nullopt;
+  const uint32_t frame = words(path)[n - 1].end;
+  if (frame <= settled_.spoken.n_frames()) return std::nullopt;
+  return Cut{frame, n};
+}
+
+CutPath Utterance::cut(const asr_path &path, const Cut &at) const {
+  return cut_path(path, at.frame, at.n_words, settled_.spoken.words().size(), decoding_.acoustic_scale,
+                  decoding_.word_insertion_cost);
 }
 
 std::vector<uint32_t> Utterance::states(const asr_path &path) const {
@@ -87,6 +107,7 @@ bool Utterance::advanced(size_t n_frames) {
   constexpr size_t kPieceFrames = 256;  // see "Pieces" in docs/search.md
   const size_t n_before = n_advanced_;
   n_advanced_ += n_frames;
+  if (may_be_cut_here()) return false;  // the path may have to be cut
   return n_advanced_ >= 2 * kPieceFrames && n_advanced_ / kPieceFrames > n_before / kPieceFrames;
 }
 
@@ -103,9 +124,9 @@ void Utterance::take_settled_paths(const Device &device) {
   settled_.tail.add(piece.arcs, piece.n_arcs, silence_of(decoding_.graph));
   if (keeps_states_) add_states(piece, decoding_, &settled_.states);
   if (!background_) return;
-  settled_.heard.add(piece.arcs, piece.n_arcs, silence_of(decoding_.graph));
+  settled_.heard.add(piece.arcs, piece.n_arcs, decoding_.acoustic_scale, silence_of(decoding_.graph));
   const asr_path background = piece_of(background_);
-  settled_.background_heard.add(background.arcs, background.n_arcs, silence_of(decoding_.background));
+  settled_.background_heard.add(background.arcs, background.n_arcs, decoding_.acoustic_scale, silence_of(decoding_.background));
 }
 
 }  // namespace asr

@@ -21,14 +21,27 @@ class Utterance {
   void take(size_t n);  // at most room_for() rows
   bool at_partial() const { return partial_frames_ > 0 && n_frames_ % partial_frames_ == 0; }
   bool at_check() const { return endpointer_ && n_frames_ == endpointer_->next_check(); }
-  // These take the channel's best path, or the background's.
+  // These take the channel's best path.
   PathTail tail(const asr_path &path) const;
   HeardPath heard(const asr_path &path) const;
-  HeardPath background_heard(const asr_path &path) const;
-  std::vector<uint32_t> states(const asr_path &path) const;  // see add_states; after keep_states() alone
+  std::vector<WordSpan> words(const asr_path &path) const;
+  HeardPath background_heard(const asr_path &background) const;  // of the background's best path
+  std::vector<uint32_t> states(const asr_path &path) const;      // see add_states; after keep_states() alone
   bool ends_at(const PathTail &tail, const std::function<double()> &cost_to_end) {
     return endpointer_->ends_at(tail, cost_to_end);
   }
+
+  bool may_be_cut_here() const { return endpointer_ && endpointer_->may_be_cut_after(n_frames_); }
+  // Where an utterance that ends in the middle of speech is cut: after the last word that no later path changes.
+  struct Cut {
+    uint32_t frame;  // of the utterance
+    size_t n_words;
+  };
+  // common: the best path, with its common arcs. nullopt: the utterance is not cut, or there is no such word.
+  std::optional<Cut> cut(const PathTail &tail, const std::function<asr_path()> &common) const;
+  CutPath cut(const asr_path &path, const Cut &at) const;
+  void shorten(uint32_t n_frames) { n_frames_ = n_frames; }
+  bool is_cut(const PathTail &tail) const { return endpointer_->is_cut(tail); }
 
   bool has_probably_ended(const PathTail &tail) const { return endpointer_->has_probably_ended(tail); }
 

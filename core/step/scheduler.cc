@@ -52,10 +52,12 @@ void Scheduler::stop() {
 void Scheduler::run() {
   for (size_t n = 0;; ++n) {
     Window &now = windows_[n % 2], &before = windows_[(n + 1) % 2];
-    inbox_.next_sessions(before.empty(), model_.options().max_lanes, model_.overlaps(), live_.size(), &sessions_);
+    const auto wake_at = watched_.empty() ? std::nullopt : std::make_optional(watched_.begin()->first);
+    inbox_.next_sessions(before.empty(), model_.options().max_lanes, model_.overlaps(), live_.size(), wake_at, &sessions_);
     if (sessions_.empty() && before.empty() && inbox_.is_stopping()) return;
     model_.objects().free_unused();
     inbox_.run_tasks();
+    end_idle();
     if (sessions_.empty() && before.empty()) continue;
     keep_own();
     const auto begin = std::chrono::steady_clock::now();
@@ -92,11 +94,38 @@ void Scheduler::visit() {
     try {
       session->begin_step(inbox_.loss());
       if (session->is_live()) live_.insert(session);
+      watch(session);
     } catch (...) {
       failed_.add_current(session);
     }
   }
   for_each_apart(sessions_, [](Session &session) { session.fill(); });
+}
+
+// A stream with a limit of idle time is watched from when it has input. It is looked at when it may have been idle for so long,
+// not with every feed.
+void Scheduler::watch(const SessionPointer &session) {
+  const auto &idle = session->stream().options().idle;
+  if (!idle || session->is_watched || !session->is_live()) return;
+  watched_.emplace(Intake::Clock::now() + *idle, session);
+  session->is_watched = true;
+}
+
+void Scheduler::end_idle() {
+  const Intake::Clock::time_point now = Intake::Clock::now();
+  while (!watched_.empty() && watched_.begin()->first <= now) {
+    auto node = watched_.extract(watched_.begin());
+    const SessionPointer session = node.mapped().lock();
+    if (!session) continue;
+    session->is_watched = false;
+    if (!session->is_of(&inbox_)) continue;  // another scheduler watches it
+    const auto idle = *session->stream().options().idle;
+    if (const auto fed = session->stream().intake().mark_if_idle_since(now - idle)) {
+      node.key() = *fed + idle;
+      watched_.insert(std::move(node));
+      session->is_watched = true;
+    }
+  }
 }
 
 void Scheduler::decode(Window *now, Window *before) {

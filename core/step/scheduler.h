@@ -19,6 +19,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -49,6 +50,8 @@ class Scheduler {
  private:
   void run();
   void keep_own();
+  void watch(const SessionPointer &session);
+  void end_idle();
   void step(Window *now, Window *before);
   void visit();
   void extract();
@@ -72,9 +75,10 @@ class Scheduler {
   // Members used by the thread only.
   FailedSessions failed_;
   Window windows_[2];
-  Sessions sessions_;              // of this step
-  std::set<SessionPointer> live_;  // with work for the device
-  Scheduler *fallback_ = nullptr;  // takes the sessions of a lost device
+  Sessions sessions_;                                                         // of this step
+  std::set<SessionPointer> live_;                                             // with work for the device
+  std::multimap<Intake::Clock::time_point, std::weak_ptr<Session>> watched_;  // when to look whether a stream was fed
+  Scheduler *fallback_ = nullptr;                                             // takes the sessions of a lost device
   bool given_up_ = false;
   ThreadPool team_;
   std::vector<std::optional<Error>> failures_;  // failures of for_each_apart

@@ -71,13 +71,14 @@ void Window::advance() {
     if (share.partial || share.check) job.wants = ASR_WANTS_PATH;
     if (share.partial) job.wants |= wants_common(model_);
     if (share.last) job.wants = ASR_WANTS_FINAL | (with_lattice ? ASR_WANTS_LATTICE : ASR_WANTS_PATH);
+    if (share.last && session->utterance().background()) job.wants |= ASR_WANTS_PATH;
     if (job.n_frames == 0 && (job.wants == 0 || !model_.overlaps())) continue;
     rows_.locate(share.place, &job);
     reads_buffer = reads_buffer || (job.n_frames > 0 && job.loglikes == nullptr);
     jobs_.push_back(job);
     if (const auto &background = session->utterance().background()) {
       job.channel = background.get();
-      if (job.wants != 0) job.wants = share.last ? ASR_WANTS_PATH : 0;
+      if (job.wants != 0) job.wants = ASR_WANTS_PATH;
       if (job.n_frames > 0 || job.wants != 0) jobs_.push_back(job);
     }
   }

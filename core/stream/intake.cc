@@ -131,6 +131,7 @@ bool Intake::push(const std::vector<float> &values, bool may_wait, const char *c
   ring_.push(values.data(), n);
   timeline_.advance(n);
   meter_->set_fed(timeline_.position());
+  if (options_.idle) last_fed_ = Clock::now();
   finished_ = is_full_ = n < values.size();
   return ring_.size() >= min_values_ || is_full_;
 }
@@ -144,6 +145,20 @@ void Intake::mark() {
     timeline_.end();
   }
   notify_();
+}
+
+// A caller who waits for room is feeding.
+std::optional<Intake::Clock::time_point> Intake::mark_if_idle_since(Clock::time_point then) {
+  const std::unique_lock feeding(feeding_, std::try_to_lock);
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_ || finished_ || timeline_.position() == 0 || timeline_.is_at_end()) return std::nullopt;
+    if (!feeding.owns_lock()) return Clock::now();
+    if (last_fed_ > then) return last_fed_;
+    timeline_.end();
+  }
+  notify_();
+  return std::nullopt;
 }
 
 void Intake::finish() {

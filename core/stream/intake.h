@@ -3,6 +3,7 @@
 // lock also guards the requests that callers make at a position of the input.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -50,6 +51,9 @@ class Intake {
   void feed(const void *samples, size_t n, WhenFull when_full);
   void mark();  // separates the values fed so far from later ones
   void finish();
+  // The same as mark() if nothing was fed since `then`; returns when something was, or nothing if the input needs no mark.
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> mark_if_idle_since(Clock::time_point then);
 
   // The engine's side. Values beyond a mark cannot be taken before the mark is passed.
   size_t take(float *values, size_t n);  // at most n; none below min_values while more may come
@@ -88,6 +92,7 @@ class Intake {
   SampleRing ring_;
   Timeline timeline_;
   uint64_t n_taken_ = 0;
+  Clock::time_point last_fed_{};  // if the stream ends utterances when it is idle
   bool ends_at_mark_ = false;
   bool finished_ = false, is_full_ = false;  // full: finished because it has max_values_
   std::optional<Error> closed_;

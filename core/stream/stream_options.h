@@ -3,6 +3,7 @@
 // fuses.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -69,9 +70,11 @@ struct StreamOptions {
   uint32_t max_utterance_s = kUsualUtteranceS;
   float lattice_beam = 0;  // 0 = no lattice
   uint32_t n_best = 1;
-  std::optional<EndpointTimes> endpoint;   // unset: the stream is one utterance
-  std::optional<double> early_endpoint_s;  // silence after which an endpoint is probable; unset: no such events
-  std::optional<double> pre_roll_s;        // unset: everything is decoded, also background
+  std::optional<EndpointTimes> endpoint;          // unset: the stream is one utterance
+  std::optional<double> early_endpoint_s;         // silence after which an endpoint is probable; unset: no such events
+  std::optional<double> no_input_s;               // audio without words that is reported; unset: it is not
+  std::optional<std::chrono::milliseconds> idle;  // time without a feed after which an utterance ends; unset: any
+  std::optional<double> pre_roll_s;               // unset: everything is decoded, also background
   // Results with a higher out_of_grammar are rejected. Unset: the graph's; below 0: results are not compared.
   std::optional<float> reject_threshold;
   std::shared_ptr<const FusionOptions> fusion;  // options for fusing acoustic models; nullptr: the engine's own model alone

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
@@ -39,12 +40,13 @@ std::vector<int16_t> three_utterances() {
 }
 
 struct Seen {
-  // A letter per event: S, P, E, F, X for ERROR, Q for PROBABLY_FINISHED, R for SPEECH_RESUMED. READY and END are left out, as
-  // every stream has them.
+  // A letter per event: S, P, E, F, X for ERROR, Q for PROBABLY_FINISHED, R for SPEECH_RESUMED, N for NO_INPUT. READY and END
+  // are left out, as every stream has them.
   std::string kinds;
   std::vector<std::string> texts;
   std::vector<double> starts_s, ends_s;  // word times of FINAL events
-  std::vector<double> endpoints_s;
+  std::vector<double> endpoints_s, no_input_s;
+  std::vector<bool> cuts;                              // of FINAL events
   std::vector<std::pair<double, std::string>> pauses;  // times and words of PROBABLY_FINISHED
   std::vector<double> resumed_s;
 };
@@ -57,9 +59,11 @@ Seen see(asr_stream *stream) {
     EXPECT_OK(asr_result(stream, &event));
     if (event == nullptr) return seen;
     const asr_event_kind kind = asr_event_get_kind(event);
-    if (kind != ASR_EVENT_READY && kind != ASR_EVENT_END) seen.kinds += "??SPEFX?QR"[kind];
+    if (kind != ASR_EVENT_READY && kind != ASR_EVENT_END) seen.kinds += "??SPEFX?QRN"[kind];
     if (kind == ASR_EVENT_ENDPOINT) seen.endpoints_s.push_back(asr_event_time_s(event));
     if (kind == ASR_EVENT_PROBABLY_FINISHED) seen.pauses.emplace_back(asr_event_time_s(event), asr_event_text(event));
+    if (kind == ASR_EVENT_NO_INPUT) seen.no_input_s.push_back(asr_event_time_s(event));
+    if (kind == ASR_EVENT_FINAL) seen.cuts.push_back((asr_event_flags(event) & ASR_FLAG_CUT) != 0);
     if (kind == ASR_EVENT_SPEECH_RESUMED) seen.resumed_s.push_back(asr_event_time_s(event));
     if (kind == ASR_EVENT_FINAL) {
       seen.texts.push_back(asr_event_text(event));
@@ -169,6 +173,114 @@ TEST(Endpoints, ALongUtteranceIsCut) {
   std::string all;
   for (const std::string &text : seen.texts) all += (all.empty() ? "" : " ") + text;
   EXPECT_EQ(all, "low mid high low mid high");
+}
+
+// Returns words without any pause between them.
+std::vector<int16_t> speak_at_once(const std::string &words) {
+  std::vector<int16_t> samples = silence(kPause_s);
+  std::istringstream stream(words);
+  for (std::string word; stream >> word;) {
+    const std::vector<int16_t> spoken = speak(word);
+    const auto begin = spoken.begin() + std::lround(16000 * kPause_s);
+    samples.insert(samples.end(), begin, begin + std::lround(16000 * kWord_s));
+  }
+  append(silence(kPause_s), &samples);
+  return samples;
+}
+
+TEST(Endpoints, ACutIsBetweenWords) {
+  const EnginePointer engine = load_engine();
+  asr_stream_config config = with_endpoints(ASR_ENDPOINT_DICTATION);
+  const std::string words = "low mid high low mid high low high mid low high mid low mid high mid";
+  const std::vector<int16_t> samples = speak_at_once(words);
+  const Seen whole = hear(engine.get(), config, samples);
+  ASSERT_EQ(whole.texts, std::vector<std::string>{words});
+  for (const uint32_t longest_ms : {1000u, 1130u, 1490u}) {
+    SCOPED_TRACE(longest_ms);
+    config.longest_utterance_ms = longest_ms;
+    const Seen seen = hear(engine.get(), config, samples);
+    ASSERT_GE(seen.texts.size(), 3u);
+    std::string all;
+    for (const std::string &text : seen.texts) all += (all.empty() ? "" : " ") + text;
+    EXPECT_EQ(all, words);
+    ASSERT_EQ(seen.starts_s.size(), whole.starts_s.size());
+    for (size_t i = 0; i < seen.starts_s.size(); ++i) {
+      EXPECT_NEAR(seen.starts_s[i], whole.starts_s[i], 0.03) << i;
+      EXPECT_NEAR(seen.ends_s[i], whole.ends_s[i], 0.03) << i;
+    }
+    std::vector<bool> cuts(seen.texts.size(), true);
+    cuts.back() = false;
+    EXPECT_EQ(seen.cuts, cuts);
+    for (const size_t chunk : {size_t{161}, samples.size()}) {
+      EXPECT_EQ(recognize(engine.get(), config, samples, chunk), recognize(engine.get(), config, samples, 1600)) << chunk;
+    }
+    asr_stream_config decoded = config;
+    decoded.vad = ASR_VAD_OFF;
+    EXPECT_EQ(hear(engine.get(), decoded, samples).texts, seen.texts);
+  }
+}
+
+TEST(Endpoints, NobodySpoke) {
+  const EnginePointer engine = load_engine();
+  for (const asr_vad vad : {ASR_VAD_ON, ASR_VAD_OFF}) {
+    asr_stream_config config = with_endpoints();
+    config.vad = vad;
+    config.no_input_ms = 1000;
+    std::vector<int16_t> samples = silence(2.3);
+    EXPECT_EQ(hear(engine.get(), config, samples).kinds, "NN");
+    append(speak("low mid"), &samples);
+    append(silence(2.5), &samples);
+    const Seen seen = hear(engine.get(), config, samples);
+    EXPECT_EQ(seen.kinds, "NNSEFNN");
+    ASSERT_EQ(seen.no_input_s.size(), 4u);
+    EXPECT_NEAR(seen.no_input_s[0], 1, 1e-6);
+    EXPECT_NEAR(seen.no_input_s[1], 2, 1e-6);
+    EXPECT_NEAR(seen.no_input_s[2], seen.endpoints_s[0] + 1, 0.011);
+    for (const size_t chunk : {size_t{37}, samples.size()}) {
+      EXPECT_EQ(recognize(engine.get(), config, samples, chunk), recognize(engine.get(), config, samples, 1600)) << chunk;
+    }
+    config.no_input_ms = 0;
+    EXPECT_EQ(hear(engine.get(), config, samples).kinds, "SEF");
+  }
+}
+
+// Waits for a FINAL, which comes although nothing more is fed, and returns its words.
+std::string next_final(asr_stream *stream) {
+  for (;;) {
+    EXPECT_OK(asr_wait(stream, 20000));
+    asr_event *event = nullptr;
+    EXPECT_OK(asr_result(stream, &event));
+    const std::string text = asr_event_text(event);
+    const asr_event_kind kind = asr_event_get_kind(event);
+    asr_event_free(event);
+    if (kind == ASR_EVENT_FINAL || kind == ASR_EVENT_END) return text;
+  }
+}
+
+TEST(Endpoints, AStreamThatIsFedNothingEndsItsUtterance) {
+  const EnginePointer engine = load_engine();
+  asr_stream_config config = with_endpoints(ASR_ENDPOINT_DICTATION);
+  config.idle_ms = 100;
+  const StreamPointer stream = open_stream(engine.get(), config);
+  for (const std::string words : {"low mid", "high"}) {
+    const std::vector<int16_t> samples = speak(words);
+    ASSERT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
+    EXPECT_EQ(next_final(stream.get()), words);
+  }
+  ASSERT_OK(asr_finish(stream.get()));
+  EXPECT_EQ(see(stream.get()).kinds, "");
+}
+
+TEST(Endpoints, NewTimesHaveRanges) {
+  const EnginePointer engine = load_engine();
+  for (uint32_t asr_stream_config::*const member : {&asr_stream_config::no_input_ms, &asr_stream_config::idle_ms}) {
+    for (const uint32_t wrong : {1u, 99u, 600001u}) {
+      asr_stream_config config = with_endpoints();
+      config.*member = wrong;
+      asr_stream *stream = nullptr;
+      EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
+    }
+  }
 }
 
 TEST(Endpoints, EndUtteranceEndsWhatWasFed) {

@@ -59,8 +59,8 @@ std::string shown(const asr_lattice &lattice) {
 }  // namespace
 
 std::string shown(const asr_event *event) {
-  static const char *const kKinds[] = {"?",     "READY", "SPEECH_START", "PARTIAL",           "ENDPOINT",
-                                       "FINAL", "ERROR", "END",          "PROBABLY_FINISHED", "SPEECH_RESUMED"};
+  static const char *const kKinds[] = {"?",     "READY", "SPEECH_START",      "PARTIAL",        "ENDPOINT", "FINAL",
+                                       "ERROR", "END",   "PROBABLY_FINISHED", "SPEECH_RESUMED", "NO_INPUT"};
   std::string text =
       format("%s %s flags=%u t=%.4f '%s'", kKinds[asr_event_get_kind(event)], asr_status_text(asr_event_status(event)),
              asr_event_flags(event), asr_event_time_s(event), asr_event_text(event));

@@ -35,7 +35,7 @@ std::vector<Final> finals_of(asr_stream *stream) {
       const bool has_words = asr_event_n_words(event, 0) > 0;
       EXPECT_EQ(asr_event_word(event, 0, 0, &word), has_words ? ASR_OK : ASR_INVALID_ARGUMENT);
       finals.push_back({asr_event_text(event), asr_event_flags(event), asr_event_out_of_grammar(event), word.confidence});
-    } else {
+    } else if (asr_event_n_alternatives(event) == 0) {
       EXPECT_EQ(asr_event_out_of_grammar(event), -1);
     }
     asr_event_free(event);
@@ -143,12 +143,81 @@ TEST(Rejection, LowersConfidences) {
   const EnginePointer engine = load_grammar();
   asr_stream_config config = default_stream();
   config.lattice_beam = 8;
-  EXPECT_GT(hear(engine.get(), config, speak("low")).at(0).confidence, 0.6f);
+  EXPECT_GT(hear(engine.get(), config, speak("low")).at(0).confidence, 0.3f);
   const Final other = hear(engine.get(), config, speak("high")).at(0);
   EXPECT_LT(other.confidence, 0.1f);
   EXPECT_TRUE(other.is_rejected());
   config.reject_threshold = -1;
   EXPECT_GT(hear(engine.get(), config, speak("high")).at(0).confidence, 0.4f);
+}
+
+// One wrong word is enough, and it alone is in doubt.
+TEST(Rejection, OneWrongWordIsEnough) {
+  const EnginePointer engine = load_engine(8, 32, tone_sentence_with_background());
+  asr_stream_config config = default_stream();
+  config.lattice_beam = 8;
+  const auto confidences = [&](const std::string &words) {
+    const StreamPointer stream = open_stream(engine.get(), config);
+    const std::vector<int16_t> samples = speak(words);
+    EXPECT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
+    EXPECT_OK(asr_finish(stream.get()));
+    std::vector<float> found;
+    for (asr_event_kind kind = ASR_EVENT_READY; kind != ASR_EVENT_END;) {
+      EXPECT_OK(asr_wait(stream.get(), 20000));
+      asr_event *event = nullptr;
+      EXPECT_OK(asr_result(stream.get(), &event));
+      kind = asr_event_get_kind(event);
+      if (kind == ASR_EVENT_FINAL) {
+        EXPECT_EQ((asr_event_flags(event) & ASR_FLAG_REJECTED) != 0, words != "low mid") << words;
+        for (size_t i = 0; i < asr_event_n_words(event, 0); ++i) {
+          asr_word word{};
+          word.size = sizeof(word);
+          EXPECT_OK(asr_event_word(event, 0, i, &word));
+          found.push_back(word.confidence);
+        }
+      }
+      asr_event_free(event);
+    }
+    return found;
+  };
+  const std::vector<float> right = confidences("low mid"), wrong = confidences("low high");
+  ASSERT_EQ(right.size(), 2u);
+  ASSERT_EQ(wrong.size(), 2u);
+  EXPECT_GT(right[1], 0.3f);
+  EXPECT_LT(wrong[1], wrong[0] / 4) << wrong[1] << ' ' << wrong[0];
+}
+
+// So that a program can wait with its answer until the words are likely in the grammar.
+TEST(Rejection, EarlierEventsHaveTheScore) {
+  const EnginePointer engine = load_grammar();
+  asr_stream_config config = default_stream();
+  config.endpoint = ASR_ENDPOINT_DICTATION;
+  config.partial_interval_ms = 50;
+  config.early_endpoint_ms = 200;
+  for (const char *words : {"low", "high"}) {
+    const StreamPointer stream = open_stream(engine.get(), config);
+    std::vector<int16_t> samples = speak(words);
+    samples.resize(samples.size() + 16000 * 3 / 2);
+    EXPECT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
+    EXPECT_OK(asr_finish(stream.get()));
+    float partial = -1, early = -1, final = -1;
+    for (asr_event_kind kind = ASR_EVENT_READY; kind != ASR_EVENT_END;) {
+      EXPECT_OK(asr_wait(stream.get(), 20000));
+      asr_event *event = nullptr;
+      EXPECT_OK(asr_result(stream.get(), &event));
+      kind = asr_event_get_kind(event);
+      const float score = asr_event_out_of_grammar(event);
+      if (kind == ASR_EVENT_PARTIAL && asr_event_n_words(event, 0) > 0) partial = score;
+      if (kind == ASR_EVENT_PROBABLY_FINISHED) early = score;
+      if (kind == ASR_EVENT_FINAL) final = score;
+      if (kind != ASR_EVENT_FINAL) EXPECT_EQ(asr_event_flags(event) & ASR_FLAG_REJECTED, 0u);
+      asr_event_free(event);
+    }
+    for (const float score : {partial, early, final}) {
+      ASSERT_GE(score, 0) << words;
+      EXPECT_EQ(score > 0.5f, std::string(words) == "high") << words << ' ' << score;
+    }
+  }
 }
 
 // The engines include one with a single lane, and one with too few lanes for all streams of a step.

@@ -55,6 +55,22 @@ TEST(VoiceActivity, NoiseSaysNothing) {
   EXPECT_FALSE(finals_of(recognize(engine.get(), with_vad(ASR_VAD_OFF), samples, 1600)).empty());
 }
 
+// The search hears words in a burst of noise, which is too short for the detector to rule it out.
+TEST(VoiceActivity, ABurstOfNoiseIsNoSpeech) {
+  const EnginePointer engine = load_engine();
+  for (uint32_t seed = 1; seed < 9; ++seed) {
+    std::vector<int16_t> samples = noise(2, 30, seed);
+    append(noise(0.2 + 0.05 * seed, 3000, seed + 20), &samples);
+    append(noise(2, 30, seed + 10), &samples);
+    EXPECT_FALSE(finals_of(recognize(engine.get(), with_vad(ASR_VAD_OFF), samples, 1600)).empty());
+    for (const size_t chunk : {size_t{161}, samples.size()}) {
+      EXPECT_EQ(recognize(engine.get(), with_vad(ASR_VAD_ON), samples, chunk).size(), 2u) << seed;  // READY, END
+    }
+    append(speak("low mid"), &samples);
+    EXPECT_EQ(final_text(recognize(engine.get(), with_vad(ASR_VAD_ON), samples, 1600)), "low mid");
+  }
+}
+
 TEST(VoiceActivity, WordsAndTimesAreThoseWithoutIt) {
   const std::vector<int16_t> samples = with_pauses();
   for (const char *device : {"cpu", "stepping:0", "stepping:3"}) {

@@ -96,6 +96,19 @@ TEST(CppHeader, TellsOfPausesAndStableWords) {
   EXPECT_NE(std::find(kinds.begin(), kinds.end(), senone::EventKind::kSpeechResumed), kinds.end());
 }
 
+TEST(CppHeader, TellsThatNobodySpoke) {
+  senone::Engine engine = load();
+  senone::StreamConfig config;
+  config.endpoint = ASR_ENDPOINT_DICTATION;
+  config.no_input_ms = 500;
+  senone::Stream stream = engine.open(config);
+  stream.feed(std::vector<std::int16_t>(16000));
+  stream.finish();
+  std::size_t n = 0;
+  for (senone::Event &event : stream.events()) n += event.kind() == senone::EventKind::kNoInput;
+  EXPECT_EQ(n, 2u);
+}
+
 TEST(CppHeader, TellsWhatIsOutOfTheGrammar) {
   senone::Engine engine(tone_bundle_with_background());
   senone::Stream stream = engine.open();

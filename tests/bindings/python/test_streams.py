@@ -155,6 +155,17 @@ class Streams(unittest.TestCase):
         self.assertIn(EventKind.PROBABLY_FINISHED, kinds)
         self.assertIn(EventKind.SPEECH_RESUMED, kinds)
 
+    def test_nobody_spoke_and_nothing_is_fed(self) -> None:
+        with engine().stream(endpoint="command", no_input_ms=500, idle_ms=100) as stream:
+            stream.feed(np.zeros(16000, samples().dtype))
+            stream.feed(samples("high_low"))
+            kinds = []
+            for event in stream:
+                kinds.append(event.kind)
+                if event.kind == EventKind.FINAL:
+                    break
+        self.assertIn(EventKind.NO_INPUT, kinds)
+
     def test_cancelled_utterances_and_streams_begun_anew(self) -> None:
         with engine().stream(endpoint="dictation", vad="on", pre_roll_ms=200) as stream:
             for _ in range(3):

@@ -160,5 +160,24 @@ TEST(Endpointer, Presets) {
   EXPECT_LT(preset_times(ASR_ENDPOINT_CAPTIONS)->longest_s, preset_times(ASR_ENDPOINT_DICTATION)->longest_s);
 }
 
+// Only the length ends an utterance in the middle of speech; a short silence near the end is an end by itself.
+TEST(Endpointer, CutsInTheMiddleOfSpeech) {
+  constexpr EndpointTimes kShort{0.3, 0.8, 5, 1};
+  for (const uint32_t n_silent : {0u, 9u, 10u, 40u}) {
+    Endpointer endpointer(kShort, kShift_s);
+    bool ends = false;
+    while (!ends && endpointer.next_check() < 100) {
+      ends = endpointer.ends_at(tail_of(0, endpointer.next_check(), 0), [] { return HUGE_VAL; });
+    }
+    const PathTail tail = tail_of(0, 100 - n_silent, n_silent);
+    EXPECT_TRUE(endpointer.ends_at(tail, [] { return HUGE_VAL; }));
+    EXPECT_EQ(endpointer.is_cut(tail), n_silent < 10) << n_silent;
+    EXPECT_FALSE(endpointer.is_cut(tail_of(100, 0, 0)));  // without words
+  }
+  EXPECT_TRUE(Endpointer(kShort, kShift_s).may_be_cut_after(0));
+  EXPECT_FALSE(Endpointer(kTimes, kShift_s).may_be_cut_after(1399));
+  EXPECT_TRUE(Endpointer(kTimes, kShift_s).may_be_cut_after(1400));
+}
+
 }  // namespace
 }  // namespace asr

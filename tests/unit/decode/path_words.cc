@@ -227,5 +227,35 @@ TEST(PathWords, OfAPathInPieces) {
   }
 }
 
+// Labels come early or late: the words of a cut path are the first ones, and its frames those before the cut.
+TEST(CutPath, HasTheFirstWordsAndFrames) {
+  const std::vector<asr_path_arc> arcs{
+      {0, 1, 7, 1, 10}, {1, 2, 8, 2, 20}, {2, 0, 9, 4, 0}, {2, 3, 0, 8, 40}, {3, 4, 6, 16, 80}};
+  asr_path path{};
+  path.arcs = arcs.data();
+  path.n_arcs = arcs.size();
+  path.n_frames = 4;
+  path.reached_final = 1;
+  path.final_cost = 100;
+  path.total_cost = 31 + 0.5 * 150 + 4 * 3 + 100;
+  for (const size_t n_words : {1, 2, 3, 4}) {
+    const CutPath cut = cut_path(path, 2, n_words, 0, 0.5f, 3);
+    EXPECT_EQ(cut.path.n_frames, 2u);
+    EXPECT_EQ(cut.path.reached_final, 0u);
+    EXPECT_NEAR(cut.path.total_cost, 3 + 0.5 * 30 + 3 * static_cast<double>(n_words), 1e-9);
+    std::vector<uint32_t> words;
+    size_t n_frames = 0;
+    for (uint64_t i = 0; i < cut.path.n_arcs; ++i) {
+      if (cut.path.arcs[i].word != 0) words.push_back(cut.path.arcs[i].word);
+      n_frames += cut.path.arcs[i].transition_id != 0;
+    }
+    const std::vector<uint32_t> all{7, 8, 9, 6};
+    EXPECT_EQ(words, std::vector<uint32_t>(all.begin(), all.begin() + static_cast<ptrdiff_t>(n_words)));
+    EXPECT_EQ(n_frames, 2u);
+  }
+  EXPECT_EQ(cut_path(path, 2, 3, 2, 0.5f, 3).path.arcs[0].word, 7u);  // two words came before
+  EXPECT_EQ(cut_path(path, 2, 3, 2, 0.5f, 3).arcs[1].word, 0u);
+}
+
 }  // namespace
 }  // namespace asr

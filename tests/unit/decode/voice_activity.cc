@@ -230,5 +230,28 @@ TEST(VoiceActivity, SettledFramesStayBackground) {
   EXPECT_TRUE(activity.is_speech(490));
 }
 
+// Harmonics of a voice have lines, a burst of noise has none.
+TEST(VoiceActivity, AVoiceHasLines) {
+  for (const bool is_voice : {true, false}) {
+    std::vector<float> samples = noise(1, 20);
+    std::vector<float> sound = noise(0.5, is_voice ? 20 : 3000, 0, 2);
+    for (size_t i = 0; is_voice && i < sound.size(); ++i) {
+      for (int k = 1; k < 20; ++k)
+        sound[i] += static_cast<float>(400 * std::sin(2 * M_PI * 140 * k * static_cast<double>(i) / kRate));
+    }
+    append(sound, &samples);
+    append(noise(1, 20, 0, 3), &samples);
+    VoiceActivity activity(kRate, kShift, kPreRoll_s);
+    for (size_t i = 0; i + kShift <= samples.size(); i += kShift) activity.add_frame(&samples[i]);
+    EXPECT_EQ(activity.has_voice(70, 150), is_voice);
+    EXPECT_FALSE(activity.has_voice(0, 95));
+    EXPECT_FALSE(activity.has_voice(170, 1000));
+    activity.forget_before(101);
+    EXPECT_EQ(activity.has_voice(101, 150), is_voice);
+    activity.forget_before(240);
+    EXPECT_FALSE(activity.has_voice(101, 1000));
+  }
+}
+
 }  // namespace
 }  // namespace asr

@@ -97,6 +97,8 @@ class StreamConfig(RecognizeConfig, total=False):
     pre_roll_ms: audio before the first sound of an utterance that belongs to it; 20..5000; default 300.
     early_endpoint_ms: with an endpoint, silence after words until PROBABLY_FINISHED, which SPEECH_RESUMED takes back;
         100..600000; default 0: never.
+    no_input_ms: with an endpoint, audio without words after which NO_INPUT comes; 100..600000; default 0: never.
+    idle_ms: with an endpoint, time by the clock without a feed after which the utterance ends; 100..600000; default 0: never.
     adaptation: when the speaker's transform is estimated: "on_call" (default: by `Speaker.adapt`), or also
         "between_utterances": after a FINAL of this stream, once there is 1 s of words and then with every fifth more. The next
         utterance waits for it. Needs a speaker and an endpoint. "off": as "on_call", but this stream's speech is not used.
@@ -111,6 +113,8 @@ class StreamConfig(RecognizeConfig, total=False):
     vad: Vad
     pre_roll_ms: int
     early_endpoint_ms: int
+    no_input_ms: int
+    idle_ms: int
     adaptation: Adaptation
 
 
@@ -120,6 +124,8 @@ _ENDPOINT_TIMES = (
     "silence_without_words_ms",
     "longest_utterance_ms",
     "early_endpoint_ms",
+    "no_input_ms",
+    "idle_ms",
 )
 _FUSION_TIMES = ("follow_ms", "select_ms")
 _NAMES = frozenset(RecognizeConfig.__annotations__) | {"rate"} | {"pre_roll_ms"} | frozenset(_ENDPOINT_TIMES)

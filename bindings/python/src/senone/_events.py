@@ -33,6 +33,7 @@ class EventKind(IntEnum):
     END = 7  # no event follows
     PROBABLY_FINISHED = 8  # silence of early_endpoint_ms after the last word; has the words so far
     SPEECH_RESUMED = 9  # takes the last PROBABLY_FINISHED back
+    NO_INPUT = 10  # audio of no_input_ms had no words; comes between utterances
 
     @classmethod
     def _missing_(cls, value: object) -> EventKind:
@@ -52,6 +53,7 @@ class Flag(IntFlag):
     FELL_BACK = 16  # the device was lost; the engine's fallback decoded this
     CANCELLED = 32  # Stream.cancel_utterance dropped the utterance: no words, no lattice
     REJECTED = 64  # probably misrecognised: Event.out_of_grammar is above the stream's reject_threshold
+    CUT = 128  # longest_utterance_ms has cut the utterance, and the next one goes on with what was being said
 
 
 @dataclass(frozen=True)

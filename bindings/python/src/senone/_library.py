@@ -137,6 +137,8 @@ class asr_stream_config(ctypes.Structure):
         ("fusion", POINTER(asr_fusion)),
         ("max_utterance_s", c_uint32),
         ("reserved3", c_uint32),
+        ("no_input_ms", c_uint32),
+        ("idle_ms", c_uint32),
     ]
 
 
