@@ -1,18 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# How SENONE_DEMO builds: only what ./dev demo runs, in the shortest time. Most of the time is spent on headers, so the files of a
-# part are compiled together. `tests/install/demo.sh SOURCE BUILD --build ""` tells when such files have the same private names,
-# or when a file that is left out is needed; it is run by hand, since it takes minutes. Included before the first target.
-set(CMAKE_UNITY_BUILD ON)
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
-
-# Files that are compiled by themselves: Highway includes the first five several times, and the others have private names that
-# another file of their part has, too.
-set_source_files_properties(plugins/cpu/gmm_clusters.cc plugins/cpu/gmm_diagonal.cc plugins/cpu/gmm_full.cc
-                            plugins/cpu/gmm_shared.cc plugins/cpu/mfcc_block.cc
-                            core/base/parallel.cc core/decode/tonality.cc core/decode/voice_activity.cc core/graph/archive.cc
-                            core/lattice/prepared_lattice.cc core/model/bundle.cc core/model/hmm_file.cc plugins/cpu/mfcc.cc
-                            tools/graph.cc tools/import.cc tools/import_sphinx.cc tools/wer.cc
-                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# How SENONE_DEMO builds: only what ./dev demo runs. `tests/install/demo.sh SOURCE BUILD --build ""` tells when a file that is
+# left out is needed; it is run by hand, since it takes minutes. Included before the first target.
 
 # What import sphinx, graph, recognize and wer do not call. The parts must link without these files.
 set(SENONE_NOT_IN_DEMO

@@ -5,4 +5,7 @@ function(senone_set_warnings target)
     return()  # to look for what they report takes a tenth of the time of compiling
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;$<$<BOOL:${SENONE_WERROR}>:-Werror>>)
+  if(SENONE_UNITY)  # a private type of a file that is included is no fault
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+  endif()
 endfunction()

@@ -24,7 +24,7 @@ void add_bench(Command app) {
   for (const auto &[name, add] : benchmarks()) add(bench);
 }
 
-const Subcommand kRegistration{"bench", add_bench};
+const Subcommand kBench{"bench", add_bench};
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);

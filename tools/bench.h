@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common part of the benchmarks `senone bench <name>`. A benchmark is one file tools/bench_<name>.cc that registers itself:
-//   static const Benchmark kRegistration{"mfcc", add_mfcc};
+//   static const Benchmark kBenchMfcc{"mfcc", add_mfcc};
 // add_mfcc(bench) adds a subcommand to the command `bench`. Its callback measures through the back-end table of the chosen
 // device, as the engine would, and prints one BenchReport.
 #pragma once

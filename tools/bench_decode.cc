@@ -283,7 +283,7 @@ void add_decode(Command app) {
   command.callback([bench] { run(*bench); });
 }
 
-const Benchmark kRegistration{"decode", add_decode};
+const Benchmark kBenchDecode{"decode", add_decode};
 
 }  // namespace
 }  // namespace asr::tool

@@ -241,7 +241,7 @@ void add_endpoint(Command bench) {
   app.callback([options] { run(*options); });
 }
 
-const Benchmark kRegistration{"endpoint", add_endpoint};
+const Benchmark kBenchEndpoint{"endpoint", add_endpoint};
 
 }  // namespace
 }  // namespace asr::tool

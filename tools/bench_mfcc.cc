@@ -142,7 +142,7 @@ void add_mfcc(Command bench) {
   app.callback([options] { run(*options); });
 }
 
-const Benchmark kRegistration{"mfcc", add_mfcc};
+const Benchmark kBenchMfcc{"mfcc", add_mfcc};
 
 }  // namespace
 }  // namespace asr::tool

@@ -155,7 +155,7 @@ void add_recording(Command app) {
   command.callback([bench] { run(*bench); });
 }
 
-const Benchmark kRegistration{"recording", add_recording};
+const Benchmark kBenchRecording{"recording", add_recording};
 
 }  // namespace
 }  // namespace asr::tool

@@ -192,7 +192,7 @@ void add_stream(Command bench) {
   app.callback([options] { run(*options); });
 }
 
-const Benchmark kRegistration{"stream", add_stream};
+const Benchmark kBenchStream{"stream", add_stream};
 
 }  // namespace
 

@@ -75,7 +75,7 @@ void add_devices(Command app) {
   command.callback([json] { run(*json); });
 }
 
-const Subcommand kRegistration{"devices", add_devices};
+const Subcommand kDevices{"devices", add_devices};
 
 }  // namespace
 }  // namespace asr::tool

@@ -25,7 +25,7 @@ struct Arguments {
   bool compress = false;
 };
 
-struct Kind {
+struct ArchiveCommand {
   const char *name;
   bool scores;  // false: features
 };
@@ -78,7 +78,7 @@ std::vector<float> rows_of(const UtteranceSource &source, const Bundle &bundle, 
   return rows;
 }
 
-void run(const Kind &kind, const Arguments &arguments) {
+void run(const ArchiveCommand &kind, const Arguments &arguments) {
   const RecognizeOptions &recordings = arguments.recordings;
   const std::string command = kind.name;
   if (recordings.files.empty() && (recordings.list + recordings.features).empty()) {
@@ -127,7 +127,7 @@ void run(const Kind &kind, const Arguments &arguments) {
   if (n_failed > 0) fail(ASR_BAD_FILE, "%s: %zu of %zu utterances are left out", recordings.matrices.c_str(), n_failed, n);
 }
 
-void add(Command senone, const Kind &kind, const std::string &what) {
+void add(Command senone, const ArchiveCommand &kind, const std::string &what) {
   const auto arguments = std::make_shared<Arguments>();
   RecognizeOptions &recordings = arguments->recordings;
   Command command = senone.command(kind.name, what);

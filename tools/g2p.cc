@@ -234,7 +234,7 @@ void add_g2p(Command app) {
   g2p.callback([arguments] { run_g2p(*arguments); });
 }
 
-const Subcommand kRegistration{"g2p", add_g2p};
+const Subcommand kG2p{"g2p", add_g2p};
 
 }  // namespace
 }  // namespace asr::tool

@@ -283,7 +283,7 @@ void add_graph(Command app) {
   graph.callback([arguments] { run_graph(*arguments); });
 }
 
-const Subcommand kRegistration{"graph", add_graph};
+const Subcommand kGraph{"graph", add_graph};
 
 }  // namespace
 }  // namespace asr::tool

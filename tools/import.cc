@@ -110,7 +110,7 @@ void add_import(Command app) {
   }
 }
 
-const Subcommand kRegistration{"import", add_import};
+const Subcommand kImport{"import", add_import};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common part of the kinds of `senone import`. A kind is one file tools/import_<kind>.cc that registers itself:
-//   static const ImportKind kRegistration{"sphinx", "acoustic models of CMU Sphinx", add_sphinx};
+//   static const ImportKind kImportSphinx{"sphinx", "acoustic models of CMU Sphinx", add_sphinx};
 // add_sphinx adds the kind's own options to its command and returns the function that reads the model.
 #pragma once
 

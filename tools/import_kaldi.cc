@@ -47,7 +47,7 @@ ReadModel add_kaldi(Command app) {
   };
 }
 
-const ImportKind kRegistration{"kaldi", "a GMM model of Kaldi", add_kaldi};
+const ImportKind kImportKaldi{"kaldi", "a GMM model of Kaldi", add_kaldi};
 
 }  // namespace
 }  // namespace asr::tool

@@ -21,7 +21,7 @@ ReadModel add_sphinx(Command app) {
   return [options] { return import_sphinx(*options); };
 }
 
-const ImportKind kRegistration{"sphinx", "an acoustic model of CMU Sphinx", add_sphinx};
+const ImportKind kImportSphinx{"sphinx", "an acoustic model of CMU Sphinx", add_sphinx};
 
 }  // namespace
 }  // namespace asr::tool

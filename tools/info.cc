@@ -120,7 +120,7 @@ void add_info(Command app) {
   });
 }
 
-const Subcommand kRegistration{"info", add_info};
+const Subcommand kInfo{"info", add_info};
 
 }  // namespace
 }  // namespace asr::tool

@@ -138,7 +138,7 @@ void add_lattice(Command app) {
   add_lattice_slf(lattice);
 }
 
-const Subcommand kRegistration{"lattice", add_lattice};
+const Subcommand kLattice{"lattice", add_lattice};
 
 }  // namespace
 }  // namespace asr::tool

@@ -379,7 +379,7 @@ void add_recognize(Command app) {
   });
 }
 
-const Subcommand kRegistration{"recognize", add_recognize};
+const Subcommand kRecognize{"recognize", add_recognize};
 
 }  // namespace
 }  // namespace asr::tool

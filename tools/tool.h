@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common part of the subcommands of `senone`. A subcommand is one file tools/<name>.cc that registers itself:
-//   static const Subcommand kRegistration{"wer", add_wer};
+//   static const Subcommand kWer{"wer", add_wer};
 // add_wer adds its command with options and a callback. The callback throws asr::Error on failure (exit code 1) and
 // UsageError on bad usage (exit code 2). The message is one line with the file, the cause and the remedy.
 #pragma once

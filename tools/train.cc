@@ -11,7 +11,7 @@ void add_train(Command app) {
   add_train_em(train);
 }
 
-const Subcommand kRegistration{"train", add_train};
+const Subcommand kTrain{"train", add_train};
 
 }  // namespace
 }  // namespace asr::tool

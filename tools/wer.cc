@@ -228,7 +228,7 @@ void add_wer(Command app) {
   command.callback([options] { run(*options); });
 }
 
-const Subcommand kRegistration{"wer", add_wer};
+const Subcommand kWer{"wer", add_wer};
 
 }  // namespace
 }  // namespace asr::tool
