@@ -127,7 +127,10 @@ void Session::post_result(EventPointer final) noexcept {
   // Frames that only waited for the audio after asr_end_utterance are not an utterance if none follows.
   const bool is_rest = begins_at_mark_ && !goes_on_ && stream_.intake().ends_at_mark();
   const bool is_cancelled = (final->flags & ASR_FLAG_CANCELLED) != 0;
-  const bool is_said = !final->alternatives[0].words.empty() && !is_rest && (had_voice_ || !options_.endpoint);
+  // Words without a voice are those of a noise, unless other speech was compared with them and is less likely: a whisper.
+  const bool is_whisper = final->out_of_grammar >= 0 && (final->flags & ASR_FLAG_REJECTED) == 0;
+  const bool is_heard = had_voice_ || is_whisper || !options_.endpoint;
+  const bool is_said = !final->alternatives[0].words.empty() && !is_rest && is_heard;
   if (events_.is_heard() || is_said) {
     if (!is_cancelled) stream_.requests()->pass_boosts();
     events_.speech_start(final->alternatives[0].words.empty() ? 0 : final->alternatives[0].words[0].start_s);

@@ -55,7 +55,7 @@ class SessionTest : public testing::Test {
   // Visits the session, as the first half of a step. Returns its phase.
   Phase visit() {
     Sessions queued;
-    place_.inbox.next_sessions(false, 8, false, 0, &queued);
+    place_.inbox.next_sessions(false, 8, false, 0, std::nullopt, &queued);
     try {
       session_->begin_step(place_.inbox.loss());
       session_->fill();
@@ -262,7 +262,7 @@ TEST_F(SessionTest, AnotherDeviceDecodesAgainAfterALoss) {
   EXPECT_EQ(session_->phase(), Phase::kBackground);
   EXPECT_FALSE(session_->is_of(&place_.inbox));
   Sessions queued;
-  other.inbox.next_sessions(false, 8, false, 0, &queued);
+  other.inbox.next_sessions(false, 8, false, 0, std::nullopt, &queued);
   EXPECT_EQ(queued, Sessions{session_});
   session_->stream().end_utterance();
   session_->begin_step(std::nullopt);
@@ -281,7 +281,7 @@ TEST_F(SessionTest, ALatticeIsMadeByAJob) {
   EXPECT_EQ(complete(), Phase::kResult);
   Sessions queued;
   while (queued.empty()) {  // the job queues the session
-    place_.inbox.next_sessions(true, 8, false, 0, &queued);
+    place_.inbox.next_sessions(true, 8, false, 0, std::nullopt, &queued);
     if (visit() != Phase::kResult) break;
     queued.clear();
   }
