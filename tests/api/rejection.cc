@@ -210,7 +210,9 @@ TEST(Rejection, EarlierEventsHaveTheScore) {
       if (kind == ASR_EVENT_PARTIAL && asr_event_n_words(event, 0) > 0) partial = score;
       if (kind == ASR_EVENT_PROBABLY_FINISHED) early = score;
       if (kind == ASR_EVENT_FINAL) final = score;
-      if (kind != ASR_EVENT_FINAL) EXPECT_EQ(asr_event_flags(event) & ASR_FLAG_REJECTED, 0u);
+      if (kind != ASR_EVENT_FINAL) {
+        EXPECT_EQ(asr_event_flags(event) & ASR_FLAG_REJECTED, 0u);
+      }
       asr_event_free(event);
     }
     for (const float score : {partial, early, final}) {
