@@ -102,9 +102,8 @@ asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devi
     snprintf(infos[i].name, sizeof(infos[i].name), "%s %d: %s", fault.slot, fault.nth,
              fault.status == ASR_DEVICE_LOST ? "lost" : "fails");
     infos[i].score = 1;
-    const uint32_t more =
-        FAULTY_OVERLAPS ? ASR_BACKEND_OVERLAPS | ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES : ASR_BACKEND_COMMON_PATH;
-    infos[i].capabilities = ASR_BACKEND_PACKED_GRAPH | ASR_BACKEND_PATH_PIECES | more;
+    const uint32_t more = FAULTY_OVERLAPS ? ASR_BACKEND_OVERLAPS | ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES : 0;
+    infos[i].capabilities = ASR_BACKEND_PACKED_GRAPH | ASR_BACKEND_COMMON_PATH | ASR_BACKEND_PATH_PIECES | more;
   }
   return ASR_OK;
 }
