@@ -7,14 +7,7 @@
 #include "core/base/limits.h"
 
 namespace asr {
-
 namespace {
-
-Bundle read_model_bundle(const std::string &path) {
-  Bundle bundle = read_bundle(path, "graph.bin");
-  if (bundle.has("acoustic.bin")) return bundle;
-  fail(ASR_NOT_FOUND, "%s: the bundle has no acoustic.bin; import a model with `senone import`", path.c_str());
-}
 
 // The states of both models are the same where both came with the same HMMs, or at least as many where one came with none.
 void check_states(const Bundle &bundle, uint32_t n_states, const LoadedModel &own) {

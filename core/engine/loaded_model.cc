@@ -10,12 +10,6 @@
 namespace asr {
 namespace {
 
-Bundle read_model_bundle(const std::string &path) {
-  Bundle bundle = read_bundle(path, "graph.bin");
-  if (bundle.has("acoustic.bin")) return bundle;
-  fail(ASR_NOT_FOUND, "%s: the bundle has no acoustic.bin; import a model with `senone import`", path.c_str());
-}
-
 // Returns the lanes needed: a stream that compares its results with the background takes two.
 uint32_t n_lanes_for(const Bundle &bundle, const EngineOptions &options) {
   return bundle.has("background.bin") ? std::max(options.max_lanes, 2u) : options.max_lanes;
@@ -57,6 +51,12 @@ void warn_of_selection(const std::string &bundle_path, const AcousticModel &mode
 }
 
 }  // namespace
+
+Bundle read_model_bundle(const std::string &path) {
+  Bundle bundle = read_bundle(path, "graph.bin");
+  if (bundle.has("acoustic.bin")) return bundle;
+  fail(ASR_NOT_FOUND, "%s: the bundle has no acoustic.bin; import a model with `senone import`", path.c_str());
+}
 
 BackendPointer<asr_backend_features> load_features(const Device &device, const FeatureTables &tables) {
   return {device.load_features(*tables.view()), device.api()->free_features};

@@ -34,6 +34,9 @@ struct EngineOptions {
   uint32_t n_workers() const { return n_threads > 0 ? n_threads : n_usable_cores(); }
 };
 
+// Reads a bundle that has a model; it may have no graph.
+Bundle read_model_bundle(const std::string &path);
+
 // Load the model of a bundle on a device, which must outlive the results. read_acoustic_model() throws if the rows of
 // the front end are not the model's.
 BackendPointer<asr_backend_features> load_features(const Device &device, const FeatureTables &tables);
