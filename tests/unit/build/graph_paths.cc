@@ -89,7 +89,7 @@ HmmSet make_hmms(Shape shape, Positions positions_of, Random *random) {
     std::vector<uint32_t> choices;
     for (int i = 0; i < 4; ++i) choices.push_back(add_hmm(1, 20 * base + 1, 3));
     for (uint8_t position = 0; position < 4 && positions_of == Positions::kOfNeighbours; ++position) {
-      if (random->below(8) != 0) set.phone_contexts.push_back(make_phone_contexts(base, position, choices, random));
+      set.phone_contexts.push_back(make_phone_contexts(base, position, choices, random));
     }
     if (positions_of == Positions::kOfNeighbours) continue;
     for (uint32_t left : {0, 2, 3, 4}) {

@@ -86,7 +86,7 @@ TEST(KaldiObjects, SizesBeyondTheFileAreRefusedBeforeMemoryIsTaken) {
                      "object: byte 15: matrix: 4611686014132420609 values do not fit");
   test::expect_error([&] { read(compressed("CM", 0x7fffffff, 0x7fffffff)); }, ASR_BAD_FILE, "ends within its matrix");
   test::expect_error([&] { read(compressed("CM2", -1, 4)); }, ASR_BAD_FILE, "-1 rows");
-  test::expect_error([&] { read(KaldiWriter(true).token("FV").integer(1)); }, ASR_BAD_FILE, "is not a matrix");
+  test::expect_error([&] { read(KaldiWriter(true).token("FV").integer(1)); }, ASR_BAD_FILE, "matrix is a vector where a matrix must be");
 }
 
 TEST(KaldiObjects, TextErrorsNameTheLine) {
