@@ -102,7 +102,7 @@ TEST(CppHeader, TellsThatNobodySpoke) {
   config.endpoint = ASR_ENDPOINT_DICTATION;
   config.no_input_ms = 500;
   senone::Stream stream = engine.open(config);
-  stream.feed(std::vector<std::int16_t>(16000));
+  stream.feed(std::vector<std::int16_t>(18000));
   stream.finish();
   std::size_t n = 0;
   for (senone::Event &event : stream.events()) n += event.kind() == senone::EventKind::kNoInput;
