@@ -256,7 +256,7 @@ void expect_nothing_lost(const asr_stream_config &config, const std::string &bac
     }
     n_all_flagged += n_flagged;
   }
-  EXPECT_GT(n_all_flagged, 40u);
+  EXPECT_GT(n_all_flagged, 40u / kStep);
 }
 
 TEST(Fallback, NothingIsLost) {
