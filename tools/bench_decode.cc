@@ -11,6 +11,7 @@
 #include "tools/bench_determinise.h"
 #include "tools/bench_search.h"
 #include "tools/device_memory.h"
+#include "tools/scorer.h"
 
 namespace asr::tool {
 namespace {
@@ -52,7 +53,7 @@ class Decoder {
     if (bench.search.lattice_beam > 0 && !device_.has(ASR_BACKEND_LATTICES)) {
       fail(ASR_UNSUPPORTED, "--lattice-beam: back end %s makes no lattices", entry.id.c_str());
     }
-    if (bench.score) acoustic_ = std::make_unique<BenchAcoustic>(device_, bench.model);
+    if (bench.score) acoustic_ = std::make_unique<Scorer>(device_, read_bundle(bench.model));
     graph_ = graph.load(device_);
     for (uint64_t frame = 0, i = 0; i < rows.utterances().size(); frame += rows.utterances()[i++]) first_row_.push_back(frame);
   }
@@ -204,7 +205,7 @@ class Decoder {
   const BenchRows &rows_;
   Device device_;
   const uint32_t n_pdfs_;
-  std::unique_ptr<BenchAcoustic> acoustic_;  // with --score
+  std::unique_ptr<Scorer> acoustic_;  // with --score
   asr_backend_graph *graph_ = nullptr;
   ThreadPool pool_;
   Determinisers determinisers_;

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bench_features.h"
 
-#include <algorithm>
-
 #include "builder/import/kaldi_archive.h"
-#include "core/model/acoustic_model.h"
 #include "core/model/bundle.h"
 #include "tools/archive_features.h"
+#include "tools/scorer.h"
 
 namespace asr::tool {
 namespace {
-
-constexpr uint32_t kRowsAtOnce = 256;
 
 std::string specifier_of(const std::string &archive) {
   const bool has_prefix = archive.rfind("ark:", 0) == 0 || archive.rfind("scp:", 0) == 0;
@@ -37,25 +33,9 @@ FeatureRows read_feature_rows(const std::string &bundle, const std::string &arch
   return all;
 }
 
-BenchAcoustic::BenchAcoustic(const Device &device, const std::string &bundle) : device_(device) {
-  const AcousticModel model = read_acoustic_model(read_bundle(bundle).file("acoustic.bin"));
-  n_states_ = model.n_states;
-  device.check(device.api()->load_acoustic(device.get(), AcousticView(model).get(), &acoustic_));
-}
-
 std::vector<float> score_rows(const BenchOptions &options, const std::string &bundle, const FeatureRows &features) {
-  const Device device(choose_device(options.device), backend_options(options, kRowsAtOnce));
-  const BenchAcoustic acoustic(device, bundle);
-  const uint64_t n_rows = features.n_rows();
-  std::vector<float> scores(n_rows * acoustic.n_states());
-  for (uint64_t row = 0; row < n_rows; row += kRowsAtOnce) {
-    const auto n = static_cast<uint32_t>(std::min<uint64_t>(kRowsAtOnce, n_rows - row));
-    const asr_score_job job{acoustic.get(), features.values.data() + row * features.n_dims, n, 0,
-                            scores.data() + row * acoustic.n_states()};
-    device.check(device.api()->score(device.get(), &job, 1));
-    device.check(device.api()->wait(device.get(), 0));
-  }
-  return scores;
+  const Device device(choose_device(options.device), backend_options(options, Scorer::kRowsAtOnce));
+  return Scorer(device, read_bundle(bundle)).score(features.values);
 }
 
 }  // namespace asr::tool

@@ -24,24 +24,7 @@ struct FeatureRows {
 // with the bundle's model. Utterances without frames are left out.
 FeatureRows read_feature_rows(const std::string &bundle, const std::string &archive);
 
-// BenchAcoustic is a bundle's acoustic model on a device that outlives it.
-class BenchAcoustic {
- public:
-  BenchAcoustic(const Device &device, const std::string &bundle);
-  ~BenchAcoustic() { device_.api()->free_acoustic(acoustic_); }
-  BenchAcoustic(const BenchAcoustic &) = delete;
-  BenchAcoustic &operator=(const BenchAcoustic &) = delete;
-
-  asr_backend_acoustic *get() const { return acoustic_; }
-  uint32_t n_states() const { return n_states_; }
-
- private:
-  const Device &device_;
-  asr_backend_acoustic *acoustic_ = nullptr;
-  uint32_t n_states_ = 0;
-};
-
-// Returns the scores [n_rows][n_states] of all rows, computed on the device of the options with the bundle's model.
+// Returns the scores [n_rows][n_pdfs] of all rows, computed on the device of the options with the bundle's model.
 std::vector<float> score_rows(const BenchOptions &options, const std::string &bundle, const FeatureRows &features);
 
 }  // namespace asr::tool

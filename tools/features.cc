@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements `senone features` and `senone score`: the feature rows that a model makes of recordings, and its log-likelihoods
 // for them, as archives of Kaldi, for decoders and trainers of others.
-#include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "core/base/limits.h"
-#include "core/model/acoustic_model.h"
 #include "core/model/bundle.h"
 #include "tools/matrix_output.h"
 #include "tools/progress.h"
 #include "tools/recording_rows.h"
+#include "tools/scorer.h"
 #include "tools/tool.h"
 #include "tools/utterance_source.h"
 
 namespace asr::tool {
 namespace {
-
-constexpr uint32_t kRowsAtOnce = 256;
 
 struct Arguments {
   RecognizeOptions recordings;  // model, files, list, features, cmn, ...
@@ -28,42 +25,6 @@ struct Arguments {
 struct ArchiveCommand {
   const char *name;
   bool scores;  // false: features
-};
-
-// The log-likelihoods of a model on a device.
-class Scorer {
- public:
-  Scorer(const Device &device, const Bundle &bundle) : device_(device) {
-    const AcousticModel model = read_acoustic_model(bundle.file("acoustic.bin"));
-    n_dims_ = model.n_dims;
-    n_pdfs_ = model.n_states;
-    asr_backend_acoustic *acoustic = nullptr;
-    const asr_status status = device.api()->load_acoustic(device.get(), AcousticView(model).get(), &acoustic);
-    acoustic_ = device.made(status, acoustic, "load_acoustic");
-  }
-  ~Scorer() { device_.api()->free_acoustic(acoustic_); }
-  Scorer(const Scorer &) = delete;
-  Scorer &operator=(const Scorer &) = delete;
-
-  uint32_t n_pdfs() const { return n_pdfs_; }
-
-  // rows: [n_rows][dimensions of the model]. Returns [n_rows][n_pdfs()].
-  std::vector<float> score(const std::vector<float> &rows) const {
-    const size_t n_rows = rows.size() / n_dims_;
-    std::vector<float> scores(n_rows * n_pdfs_);
-    for (size_t row = 0; row < n_rows; row += kRowsAtOnce) {
-      const auto n = static_cast<uint32_t>(std::min<size_t>(kRowsAtOnce, n_rows - row));
-      const asr_score_job job{acoustic_, rows.data() + row * n_dims_, n, 0, scores.data() + row * n_pdfs_};
-      device_.check(device_.api()->score(device_.get(), &job, 1));
-      device_.check(device_.api()->wait(device_.get(), 0));
-    }
-    return scores;
-  }
-
- private:
-  const Device &device_;
-  uint32_t n_dims_ = 0, n_pdfs_ = 0;
-  asr_backend_acoustic *acoustic_ = nullptr;
 };
 
 // Returns the rows of an utterance, whether it is a recording or an entry of an archive.
@@ -89,14 +50,14 @@ void run(const ArchiveCommand &kind, const Arguments &arguments) {
   asr_backend_options options{};
   options.size = sizeof(options);
   options.max_lanes = 1;
-  options.window_frames = kRowsAtOnce;
+  options.window_frames = Scorer::kRowsAtOnce;
   options.n_threads = recordings.n_threads;
   const Device device(choose_device(arguments.device, "--device"), options);
   std::optional<Scorer> scorer;
   if (kind.scores) scorer.emplace(device, bundle);
   const uint32_t n_cols = kind.scores ? scorer->n_pdfs() : bundle.front_end.n_dims();
   UtteranceSource source(recordings);
-  RecordingRows reader(device, bundle.front_end, recordings.cmn, kRowsAtOnce, recordings.audio.raw_rate_hz);
+  RecordingRows reader(device, bundle.front_end, recordings.cmn, Scorer::kRowsAtOnce, recordings.audio.raw_rate_hz);
   size_t n = 0, n_failed = 0;
   uint64_t n_frames = 0;
   {
