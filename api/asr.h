@@ -328,9 +328,9 @@ ASR_API asr_status asr_engine_add_model(asr_engine *engine, const char *name, co
  * Errors: ASR_INVALID_ARGUMENT (also for ""), ASR_NOT_FOUND, ASR_INVALID_STATE (called in a log function). Since 0.2.0. */
 ASR_API asr_status asr_engine_remove_model(asr_engine *engine, const char *name);
 
-/* What an engine has done since it was loaded, for a server's monitoring. Counters only grow; rates come from two readings:
- * (busy_s - before) / (searched_s - before) is the real-time factor in between, and n_lanes / n_steps the number of streams
- * that a step advanced, of max_lanes at most. Since 0.3.0. */
+/* asr_engine_stats says what an engine has done since it was loaded, for a server's monitoring. Counters only grow; rates come
+ * from two readings: (busy_s - before) / (searched_s - before) is the real-time factor in between, and n_lanes / n_steps the
+ * number of streams that a step advanced, of max_lanes at most. Since 0.3.0. */
 typedef struct asr_engine_stats {
   size_t size;        /* set by the caller to sizeof(asr_engine_stats) */
   uint32_t n_streams; /* not closed yet */

@@ -26,7 +26,8 @@ struct Lexicon {
   std::unordered_map<std::string, std::vector<uint32_t>> pronunciations_of;  // word -> indices
   // -ln of the probabilities of a word's pronunciations, in their order; a word that is not here has probabilities of 1.
   std::unordered_map<std::string, std::vector<float>> costs_of;
-  // What results have instead of a word, by its pronunciations in their order; "": nothing. A word that is not here is itself.
+  // Outputs are what results have instead of a word, by its pronunciations in their order; "": nothing. A word that is not here
+  // is itself.
   std::unordered_map<std::string, std::vector<std::string>> outputs_of;
   std::map<std::string, LeftOut> left_out;  // the first left out of each word; the word may have other pronunciations
 

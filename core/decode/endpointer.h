@@ -51,7 +51,7 @@ class Endpointer {
   // matters.
   bool ends_at(const PathTail &tail, const std::function<double()> &cost_to_end);
 
-  // Of an utterance that ends at the frame of next_check(): whether only its length ends it, in the middle of speech.
+  // Returns whether only its length ends an utterance that ends at the frame of next_check(), in the middle of speech.
   bool is_cut(const PathTail &tail) const;
   // Returns whether a cut may be at or after this frame: it is not long before the greatest length.
   bool may_be_cut_after(uint32_t n_frames) const;

@@ -38,8 +38,7 @@ void warn_of_selection(const std::string &bundle_path, const AcousticModel &mode
   if (options.n_best_gaussians > 0 && !share) {
     log(ASR_LOG_WARNING,
         "%s: asr_engine_config.n_best_gaussians has no effect, as no states share Gaussians; asr_engine_config.cluster_share "
-        "is "
-        "for such models",
+        "is for such models",
         bundle_path.c_str());
   }
   if (options.cluster_share < 1 && !own) {

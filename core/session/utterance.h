@@ -32,7 +32,7 @@ class Utterance {
   }
 
   bool may_be_cut_here() const { return endpointer_ && endpointer_->may_be_cut_after(n_frames_); }
-  // Where an utterance that ends in the middle of speech is cut: after the last word that no later path changes.
+  // Cut is the place where an utterance that ends in the middle of speech is cut: after the last word that all paths share.
   struct Cut {
     uint32_t frame;  // of the utterance
     size_t n_words;

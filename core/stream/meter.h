@@ -9,14 +9,15 @@
 
 namespace asr {
 
-// Of an engine. Times are in nanoseconds, as there are no atomic sums of floating-point numbers before C++20.
+// EngineMeter counts what an engine has done. Times are in nanoseconds, as there are no atomic sums of floating-point numbers
+// before C++20.
 struct EngineMeter {
   std::atomic<int64_t> fed_ns{0}, searched_ns{0}, waiting_ns{0}, busy_ns{0};
   std::atomic<uint64_t> n_steps{0}, n_lanes{0};
   std::atomic<uint32_t> n_streams{0};
 };
 
-// Of a stream, whose positions are in values of its intake.
+// StreamMeter counts what a stream has done. Positions are in values of its intake.
 class StreamMeter {
  public:
   // engine: the meter that has the sums; it must outlive this.

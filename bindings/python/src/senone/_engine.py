@@ -64,7 +64,7 @@ class EngineInfo:
 
 @dataclass(frozen=True)
 class EngineStats:
-    """What an engine has done since it was loaded. Counters only grow; rates come from two readings.
+    """Counts what an engine has done since it was loaded. Counters only grow; rates come from two readings.
     n_streams: streams that are not closed yet. fed_s: audio that was fed, of all streams. searched_s: how much of it has been
     searched, or dropped as background. waiting_s: fed to streams that have not ended, and not searched yet. busy_s: time that
     the engine's threads have spent in steps; its growth by that of searched_s is the real-time factor. n_steps: steps that
