@@ -17,6 +17,7 @@ class GuessedWords {
  public:
   // Guesses up to `n_best` pronunciations of a word, with the phones of `set`, which must outlive this.
   GuessedWords(std::shared_ptr<const G2pModel> model, const HmmSet &set, size_t n_best);
+  GuessedWords(std::shared_ptr<const G2pModel> model, HmmSet &&set, size_t n_best) = delete;  // it would be gone
 
   // Returns false for a word with letters outside the model, or without a pronunciation in these phones.
   bool pronounces(const std::string &word);

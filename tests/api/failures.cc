@@ -346,18 +346,19 @@ TEST(Failures, APieceThatFailsHarmsNoOtherStream) {
 }
 
 // What a log function takes of a stream when the log tells of the fallback, and then cancels: no other call comes between the
-// loss and the repetition.
+// loss and the repetition. It waits until all audio is fed, because audio after the cancelling would be another utterance.
 struct CancelledAtTheLoss {
   asr_stream *stream = nullptr;
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<asr_event_kind> before;
-  bool done = false;
+  bool fed = false, done = false;
 
   static void log(asr_log_level, const char *message, void *user_data) {
     auto *const self = static_cast<CancelledAtTheLoss *>(user_data);
     if (std::string(message).find("takes over its streams") == std::string::npos) return;
-    const std::lock_guard lock(self->mutex);
+    std::unique_lock lock(self->mutex);
+    self->changed.wait(lock, [self] { return self->fed; });
     take_all(self->stream, &self->before);
     EXPECT_OK(asr_cancel_utterance(self->stream));
     self->done = true;
@@ -391,6 +392,8 @@ TEST(Fallback, AnUtteranceThatIsCancelledBeforeItComesAgainHasItsFinal) {
       ASSERT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
       {
         std::unique_lock lock(cancelled.mutex);
+        cancelled.fed = true;
+        cancelled.changed.notify_all();
         cancelled.changed.wait(lock, [&] { return cancelled.done; });
       }
       asr_set_log(nullptr, ASR_LOG_ERROR, nullptr);

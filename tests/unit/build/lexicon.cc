@@ -246,7 +246,8 @@ TEST(LexiconStack, HasTheWordsOfAll) {
 }
 
 TEST(GuessedWords, TakePhonesOfTheSetOnly) {
-  GuessedWords guessed(std::make_shared<G2pModel>(test::toy_model()), phones({"AE", "B", "K", "T"}), 3);
+  const HmmSet set = phones({"AE", "B", "K", "T"});
+  GuessedWords guessed(std::make_shared<G2pModel>(test::toy_model()), set, 3);
   EXPECT_TRUE(guessed.pronounces("bat"));
   EXPECT_FALSE(guessed.pronounces("xi"));   // has no known phone
   EXPECT_FALSE(guessed.pronounces("BAT"));  // letters missing in the model
