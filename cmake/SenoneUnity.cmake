@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # How SENONE_UNITY builds: the files of a part are compiled together, since most of the time is spent on headers. The demo and
-# the builds with sanitizers, which nobody edits in, are made so. Included before the first target.
+# the builds of tests are made so. Whoever edits a file again and again configures with -DSENONE_UNITY=OFF: then it is compiled
+# alone. The releases are, too, so that a missing #include is found. Included before the first target.
 set(CMAKE_UNITY_BUILD ON)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 
