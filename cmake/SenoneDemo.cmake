@@ -5,6 +5,7 @@
 # What import sphinx, graph, recognize and wer do not call. The parts must link without these files.
 set(SENONE_NOT_IN_DEMO
     api/asr_audio.cc
+    builder/align/*.cc
     builder/g2p/alignment.cc builder/g2p/train.cc builder/g2p/unit_ngram.cc
     builder/graph/grammar_scores.cc builder/graph/graph_builder*.cc builder/graph/open_graph.cc builder/graph/phrases.cc
     builder/graph/srgs.cc builder/graph/xml.cc
@@ -13,7 +14,7 @@ set(SENONE_NOT_IN_DEMO
     builder/train/[d-f]*.cc builder/train/mixture_model.cc builder/train/r*.cc builder/train/semi_tied.cc builder/train/shared*.cc
     builder/train/st*.cc builder/train/tr*.cc
     core/lattice/kaldi_lattice_reader.cc core/lattice/oracle.cc core/lattice/state_level.cc core/lattice/unordered_lattice.cc
-    tools/bench*.cc tools/device*.cc tools/features.cc tools/g2p.cc tools/import_htk.cc tools/import_kaldi.cc tools/info.cc tools/lattice.cc
+    tools/align*.cc tools/bench*.cc tools/device*.cc tools/features.cc tools/g2p.cc tools/import_htk.cc tools/import_kaldi.cc tools/info.cc tools/lattice.cc
     tools/lattice_[abcprs]*.cc tools/loglike_file.cc tools/matrix_output.cc tools/recording_rows.cc
     tools/scorer.cc tools/train*.cc)
 list(TRANSFORM SENONE_NOT_IN_DEMO PREPEND ${PROJECT_SOURCE_DIR}/)

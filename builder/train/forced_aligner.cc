@@ -78,7 +78,12 @@ class ForcedAligner::Search {
       return;
     }
     for (uint64_t i = 0; i < path.n_arcs; ++i) {
-      if (path.arcs[i].transition_id != 0) job_->states.push_back(pdf_of_[path.arcs[i].transition_id]);
+      const asr_path_arc &arc = path.arcs[i];
+      if (arc.word != 0) job_->words.push_back(arc.word);
+      if (arc.transition_id == 0) continue;
+      job_->states.push_back(pdf_of_[arc.transition_id]);
+      job_->transition_ids.push_back(arc.transition_id);
+      job_->costs.push_back(arc.acoustic_cost);
     }
     if (job_->states.size() != job_->n_rows) fail(ASR_INTERNAL, "a path has no state for each frame");
   }

@@ -18,8 +18,10 @@ struct AlignmentJob {
   const float *rows = nullptr;  // [n_rows][n_dims]
   uint32_t n_rows = 0;
   GraphData graph;
-  // Results: the pdf of each row, and its shares if there is a lattice; or none, and why.
-  std::vector<uint32_t> states;
+  // Results: each row's pdf, transition of the graph and acoustic cost, the words of the path, and the rows' shares if there is
+  // a lattice; or none, and why.
+  std::vector<uint32_t> states, transition_ids, words;
+  std::vector<float> costs;  // negative log-likelihoods
   std::vector<StateShare> shares;
   std::string problem;
 };

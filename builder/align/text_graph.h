@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the text of a recording to the graph that is searched for its path.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "builder/graph/build.h"
+
+namespace asr {
+
+// What a text may differ in from what is said. Costs are in natural log, as those of acoustic scores without a scale.
+struct Leniency {
+  bool allowed = false;
+  double skip_cost = 0;     // for a word that is not said
+  double foreign_cost = 0;  // for each phone that is said between words and is not in the text
+};
+
+// TextGraphs makes graphs of texts. In each the word id i + 1 is word i of the text. Any pronunciation may be said, with
+// silence and fillers between words. If leniency is allowed, words may be left out, and phones of any kind may be said between
+// words: they have the model's context-independent HMMs, as in the loop of rejection (phone_loop.h). Functions may be called on
+// several threads at once.
+class TextGraphs {
+ public:
+  TextGraphs(const HmmSet &set, GraphOptions options, const Leniency &leniency);  // the set must outlive this
+
+  // The lexicon has all words.
+  GraphData graph(const std::vector<std::string> &words, const Lexicon &lexicon) const;
+
+ private:
+  const HmmSet &set_;
+  const ContextTable contexts_;
+  const Leniency leniency_;
+  const GraphOptions options_;
+};
+
+}  // namespace asr

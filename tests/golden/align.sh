@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# align.sh SENONE aligns recordings of Debian's PocketSphinx with its en-us model: right texts, texts with errors, and inputs that
+# are refused one by one.
+set -euo pipefail
+senone=$1
+en_us=/usr/share/pocketsphinx/model/en-us data=/usr/share/pocketsphinx/test/data
+[[ -d $en_us && -d $data/librivox ]] || { echo "skipped: $en_us or $data is missing; ./dev setup test installs them"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed() { echo "align.sh: $*" >&2; exit 1; }
+
+"$senone" import sphinx "$en_us/en-us" "$work/model" >/dev/null 2>&1
+mkdir "$work/speech"
+cp "$data"/cards/*.wav "$data"/librivox/*.wav "$work/speech"
+cat "$data/cards/cards.transcription" "$data/librivox/transcription" >"$work/text"
+align() { "$senone" align --quiet --model "$work/model" --lexicon "$en_us/cmudict-en-us.dict" "$@"; }
+
+# Every word has its place, in order, and the TextGrids cover the recordings.
+mkdir "$work/grids"
+align --transcripts "$work/text" --ctm "$work/words" --phone-ctm "$work/phones" --json "$work/json" --textgrid "$work/grids" \
+  "$work"/speech/*.wav 2>"$work/log" || failed "$(cat "$work/log")"
+grep '10 of 10 recordings' "$work/log" >/dev/null
+[[ $(wc -l <"$work/words") == 92 && $(ls "$work/grids" | wc -l) == 10 ]] || failed "$(wc -l <"$work/words") words"
+awk '$1 == id && $3 < end - 0.0005 { exit 1 } { id = $1; end = $3 + $4 }' "$work/words" || failed "words overlap"
+awk '$1 == id && $3 < end - 0.0005 { exit 1 } { id = $1; end = $3 + $4 }' "$work/phones" || failed "phones overlap"
+for grid in "$work"/grids/*; do
+  awk '/class = / { end = 0 } / xmin = / && seen { if ($3 != end) exit 1 } /intervals \[/ { seen = 1 } /item \[/ { seen = 0 }
+       / xmax = / && seen { end = $3 }' "$grid" || failed "$grid has gaps"
+done
+
+# Words a, b and c of a sentence, in capitals and with signs, have the times of the same words.
+printf '%s\n' '001 "TEN" of Clubs!' >"$work/capitals"
+align --transcripts "$work/capitals" --ctm "$work/one" "$work/speech/001.wav" 2>/dev/null
+diff <(grep '^001' "$work/words" | cut -d ' ' -f 1-4) <(cut -d ' ' -f 1-4 "$work/one")
+grep -F '"TEN"' "$work/one" >/dev/null
+
+# One text lies beside its recording. A text has an error: a lenient search finds it, and the other words keep their times.
+printf 'eight of spades\nfour of clubs, seven of queens and hearts\n' >"$work/speech/005.lab"
+align --lenient --json - "$work/speech/005.wav" 2>/dev/null >"$work/lenient"
+grep '"not_said":\[8,9\]' "$work/lenient" >/dev/null || failed "$(cat "$work/lenient")"
+printf '005 eight of spades clubs seven of hearts\n' >"$work/dropped"
+align --lenient --transcripts "$work/dropped" --ctm "$work/lenient" "$work/speech/005.wav" 2>/dev/null
+[[ $(cut -d ' ' -f 5 "$work/lenient" | tr '\n' ' ') == "eight of spades [foreign] clubs seven of hearts " ]] || failed "$(cat "$work/lenient")"
+for word in eight spades clubs seven hearts; do
+  awk -v word=$word '$1 == "005" && $5 == word { if (++n == 1) at = $3; else if (at - $3 > 0.05 || $3 - at > 0.05) exit 1 }' \
+    <(cat "$work/words" "$work/lenient") || failed "$word is elsewhere"
+done
+
+# What cannot be aligned costs itself.
+printf '001 ten of glubs\n002 four queen of clubs\n004\n' >"$work/bad"
+if align --transcripts "$work/bad" --ctm "$work/some" "$work"/speech/00[1-4].wav 2>"$work/log"; then failed "bad texts pass"; fi
+grep "^senone: 001: the word 'glubs' is not in .*--g2p" "$work/log" >/dev/null
+grep '^senone: 003: .*has no line for it' "$work/log" >/dev/null
+grep '^senone: 004: .*has no words' "$work/log" >/dev/null
+grep '3 of 4 recordings were not aligned' "$work/log" >/dev/null
+[[ $(wc -l <"$work/some") == 4 ]]
+printf '%s ../x\n' "$work/speech/001.wav" >"$work/list"
+printf '../x ten of clubs\n' >"$work/bad"
+if align --transcripts "$work/bad" --textgrid "$work/grids" --list "$work/list" 2>"$work/log"; then failed "a path passes as an id"; fi
+grep 'id "../x"' "$work/log" >/dev/null || failed "$(cat "$work/log")"
+[[ ! -e $work/x.TextGrid ]]
+if align --transcripts "$work/bad" "$work/speech/001.wav" 2>"$work/log"; then failed "no output is named"; fi
+grep 'nothing is to be written' "$work/log" >/dev/null
+echo "align.sh: $(wc -l <"$work/words") words, $(wc -l <"$work/phones") phones"
