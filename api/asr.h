@@ -37,9 +37,10 @@
  *   threads may feed one stream, although the order of their samples is then arbitrary. asr_close must be the last call for a
  *   stream, and must not overlap another call for it.
  *
- *   Callbacks run on threads of the library, never two at once for one stream. A slow callback delays its own stream and no
- *   other. It may call any function for its own stream except asr_close, and may close other streams (asr_close says what
- *   happens if callbacks close each other's). It must not throw, longjmp or end its thread.
+ *   Callbacks run on threads of the library, never two at once for one stream. A slow callback delays its own stream and,
+ *   unless max_callback_threads limits their threads, no other. It may call any function for its own stream except
+ *   asr_close, and may close other streams (asr_close says what happens if callbacks close each other's). It must not throw,
+ *   longjmp or end its thread.
  *
  *   Calls are not cancellation points: pthread_cancel acts on a thread after its call has returned, which includes asr_wait.
  *   A thread that is to be cancelled while it waits should repeat waits with a timeout.

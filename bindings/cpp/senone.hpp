@@ -952,6 +952,9 @@ class Engine {
     return try_open(config, std::move(callback)).value();
   }
   Expected<Stream> try_open(const StreamConfig &config = StreamConfig(), Callback callback = nullptr) {
+    if (config.callback != nullptr) {
+      return Error(ASR_INVALID_ARGUMENT, "config.callback: C++ streams take the callback as the second argument of open()");
+    }
     auto receiver = std::make_unique<detail::Receiver>();
     receiver->callback = std::move(callback);
     receiver->input = config.input;

@@ -360,6 +360,16 @@ TEST(CppHeader, CallbacksGetStreamAndEvents) {
   EXPECT_NE(thread, std::this_thread::get_id());
 }
 
+// It would be ignored, and the program would wait for ever.
+TEST(CppHeader, ACallbackInTheConfigIsRefused) {
+  senone::Engine engine = load();
+  senone::StreamConfig config;
+  config.callback = [](asr_stream *, asr_event *event, void *) { asr_event_free(event); };
+  const auto stream = engine.try_open(config);
+  ASSERT_FALSE(stream);
+  EXPECT_EQ(stream.error().status(), ASR_INVALID_ARGUMENT);
+}
+
 TEST(CppHeader, WhatACallbackThrowsComesOutOfWait) {
   senone::Engine engine = load();
   std::atomic<int> n_calls{0};
