@@ -8,9 +8,11 @@
 
 #include "builder/align/aligned_words.h"
 #include "builder/align/dictionary_words.h"
+#include "builder/align/goodness.h"
 #include "builder/align/text_graph.h"
 #include "builder/graph/build.h"
 #include "builder/graph/bundle_parts.h"
+#include "builder/graph/phone_loop.h"
 #include "builder/text/text_file.h"
 #include "builder/text/unicode.h"
 #include "core/base/limits.h"
@@ -39,6 +41,7 @@ struct AlignArguments {
   AlignmentPaths out;
   uint32_t n_g2p_variants = 1, n_jobs = 0;
   double beam = 200;
+  bool rates_phones = false;
   GraphOptions graph;
   Leniency leniency{false, 40, 30};
 };
@@ -55,6 +58,7 @@ void check(const AlignArguments &arguments) {
   if ((out.ctm + out.phone_ctm + out.json + out.text_grids).empty()) {
     throw UsageError("align: nothing is to be written; give --ctm, --phone-ctm, --json or --textgrid");
   }
+  if (arguments.rates_phones && out.json.empty()) throw UsageError("align: --gop adds to --json; give it");
   if (!out.text_grids.empty() && !std::filesystem::is_directory(out.text_grids)) {
     throw UsageError("align: --textgrid " + out.text_grids + " is no folder; make it first");
   }
@@ -115,6 +119,7 @@ class AlignRun {
         texts_(arguments.transcripts),
         device_(choose_device(arguments.device, "--device"), ForcedAligner::options(arguments.n_jobs)),
         model_(read_acoustic_model(bundle.file("acoustic.bin"))),
+        phone_loop_(make_phone_loop(set, {})),
         pool_(arguments.n_jobs),
         output_(arguments.out) {}
 
@@ -144,6 +149,7 @@ class AlignRun {
   const Texts texts_;
   const Device device_;
   const AcousticModel model_;
+  const GraphData phone_loop_;
   ThreadPool pool_;
   AlignmentOutput output_;
   size_t n_ = 0, n_failed_ = 0;
@@ -188,11 +194,13 @@ class AlignRun {
       jobs[i].graph = graphs_.graph(item.words, dictionary_.lexicon());
     });
     for (const double widening : kWidenings) search(widening, &jobs);
+    const std::vector<AlignmentJob> free_paths =
+        arguments_.rates_phones ? paths_of_any_phones(jobs) : std::vector<AlignmentJob>();
     for (size_t i = 0; i < items->size(); ++i) {
       Item &item = (*items)[i];
       if (item.problem.empty()) item.problem = jobs[i].problem;
       if (item.problem.empty()) {
-        output_.write(timed(item, jobs[i]));
+        output_.write(timed(item, jobs[i], arguments_.rates_phones ? &free_paths[i] : nullptr));
       } else {
         progress->hide();
         ++n_failed_;
@@ -219,7 +227,20 @@ class AlignRun {
     for (size_t i = 0; i < which.size(); ++i) (*jobs)[which[i]] = std::move(tried[i]);
   }
 
-  TimedTranscript timed(const Item &item, const AlignmentJob &job) const {
+  // The same rows with any phones; a job without a path stays without.
+  std::vector<AlignmentJob> paths_of_any_phones(const std::vector<AlignmentJob> &jobs) const {
+    std::vector<AlignmentJob> free_paths(jobs.size());
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      if (jobs[i].transition_ids.empty()) continue;
+      free_paths[i].rows = jobs[i].rows;
+      free_paths[i].n_rows = jobs[i].n_rows;
+      free_paths[i].graph = phone_loop_;
+    }
+    for (const double widening : kWidenings) search(widening, &free_paths);
+    return free_paths;
+  }
+
+  TimedTranscript timed(const Item &item, const AlignmentJob &job, const AlignmentJob *free_path) const {
     const FrontEnd &front_end = bundle_.front_end;
     const double shift_s = front_end.shift_samples / front_end.sample_rate_hz;
     TimedTranscript transcript{item.id, job.n_rows * shift_s, {}, item.text};
@@ -228,6 +249,13 @@ class AlignRun {
       for (const AlignedPhone &phone : word.phones) {
         timed_word.phones.push_back(
             {set_.phones[phone.phone].name, phone.begin * shift_s, phone.end * shift_s, phone.log_likelihood});
+      }
+      if (free_path != nullptr && !free_path->transition_ids.empty()) {
+        const std::vector<PhoneGoodness> rated = rate(word, *free_path);
+        for (size_t i = 0; i < rated.size(); ++i) {
+          timed_word.phones[i].goodness = rated[i].goodness;
+          timed_word.phones[i].likeliest = set_.phones[rated[i].likeliest].name;
+        }
       }
       transcript.words.push_back(std::move(timed_word));
     }
@@ -268,6 +296,8 @@ void add_align(Command senone) {
   command.option("--phone-ctm", arguments->out.phone_ctm, "The same of phones");
   command.option("--json", arguments->out.json, "File of JSON lines to write: words and their phones");
   command.option("--textgrid", arguments->out.text_grids, "Folder for a TextGrid of each recording (Praat): words and phones");
+  command.flag("--gop", arguments->rates_phones,
+               "Goodness of pronunciation in --json: how well each phone fits compared with all, and which is likeliest");
   command.flag("--lenient", arguments->leniency.allowed,
                "The text may have errors: words may be missing, or be said that are not in it");
   command

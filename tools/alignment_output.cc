@@ -102,6 +102,12 @@ void put_word(const TimedTranscript &transcript, const TimedWord &word, JsonWrit
     put_times(phone.begin_s, phone.end_s, json);
     json->key("log_likelihood");
     json->value(phone.log_likelihood);
+    if (phone.goodness) {
+      json->key("goodness");
+      json->value(*phone.goodness);
+      json->key("likeliest");
+      json->value(phone.likeliest);
+    }
     json->end_object();
   }
   json->end_array();

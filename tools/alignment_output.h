@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@ namespace asr::tool {
 struct TimedPhone {
   std::string name;
   double begin_s, end_s;
-  double log_likelihood;  // mean of its frames
+  double log_likelihood;                // mean of its frames
+  std::optional<double> goodness = {};  // with --gop; see builder/align/goodness.h
+  std::string likeliest = {};           // the same
 };
 
 constexpr uint32_t kNotInText = 0xffffffffu;

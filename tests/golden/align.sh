@@ -47,6 +47,14 @@ for word in eight spades clubs seven hearts; do
     <(cat "$work/words" "$work/lenient") || failed "$word is elsewhere"
 done
 
+# A phone that is not said is rated lower than the others.
+grep -E '^(ten|of|clubs) ' "$en_us/cmudict-en-us.dict" | sed 's/^ten T/ten V/' >"$work/wrong.dict"
+"$senone" align --quiet --gop --model "$work/model" --lexicon "$work/wrong.dict" --transcripts "$work/text" --json - \
+  "$work/speech/001.wav" 2>/dev/null >"$work/rated"
+grep -o '"phone":"[A-Z]*"[^}]*' "$work/rated" | sed -E 's/"phone":"([A-Z]*)".*"goodness":([-0-9.e]*),"likeliest":"([A-Z]*)"/\2 \1 \3/' |
+  sort -g >"$work/goodness"
+[[ $(head -n 1 "$work/goodness") == -*' V '[^V]* && $(wc -l <"$work/goodness") == 10 ]] || failed "$(cat "$work/goodness")"
+
 # What cannot be aligned costs itself.
 printf '001 ten of glubs\n002 four queen of clubs\n004\n' >"$work/bad"
 if align --transcripts "$work/bad" --ctm "$work/some" "$work"/speech/00[1-4].wav 2>"$work/log"; then failed "bad texts pass"; fi

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "builder/align/goodness.h"
+
 namespace asr {
 namespace {
 
@@ -77,6 +79,23 @@ TEST(AlignedWords, PhonesBetweenWordsAreForeign) {
   EXPECT_EQ(words[1].end(), 6u);
   EXPECT_TRUE(words[2].is_foreign());
   EXPECT_EQ(words[3].number, 1u);
+}
+
+// A is fit worse than the free path's phones by 2 a frame, B as well as they do.
+TEST(Goodness, ComparesWithTheBestPhonesOfTheSameFrames) {
+  Path path, free_path;
+  path.add(2, 3, 6);  // A B
+  path.add(3, 2, 1);
+  path.job.words = {1};
+  free_path.add(5, 1, 3);  // A, then B for longer
+  free_path.add(6, 2, 4.5f);
+  free_path.add(6, 2, 1);
+  const std::vector<PhoneGoodness> rated = rate(aligned_words(path.job, path.set)[0], free_path.job);
+  ASSERT_EQ(rated.size(), 2u);
+  EXPECT_DOUBLE_EQ(rated[0].goodness, -2);
+  EXPECT_EQ(rated[0].likeliest, 2u);
+  EXPECT_DOUBLE_EQ(rated[1].goodness, 0);
+  EXPECT_EQ(rated[1].likeliest, 2u);
 }
 
 TEST(AlignedWords, NoneWithoutAPath) {
