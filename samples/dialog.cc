@@ -50,18 +50,21 @@ class Dialog {
     ask("start", "Welcome. Say go to check in.", 0);
   }
 
-  // Feeds an answer and waits for the receptionist's reaction. False once the dialog has ended.
-  bool answer(const char *path) {
+  // Feeds an answer and waits for the receptionist's reaction. After the last one the visitor hangs up. False once the dialog
+  // has ended.
+  bool answer(const char *path, bool is_last) {
     std::ifstream file(path, std::ios::binary);
     if (!file) throw std::runtime_error(std::string(path) + ": cannot be opened");
     const std::string bytes((std::istreambuf_iterator<char>(file)), {});
     const double rate_hz = engine_.info().sample_rate_hz;
-    std::vector<std::int16_t> samples(bytes.size() / 2 + static_cast<std::size_t>(kSilenceSeconds * rate_hz));
+    const std::size_t n_silent = is_last ? 0 : static_cast<std::size_t>(kSilenceSeconds * rate_hz);
+    std::vector<std::int16_t> samples(bytes.size() / 2 + n_silent);
     bytes.copy(reinterpret_cast<char *>(samples.data()), bytes.size() / 2 * 2);
     std::unique_lock lock(mutex_);
     was_answered_ = false;
     lock.unlock();
     stream_.feed(samples);
+    if (is_last) stream_.finish();  // the reaction to the last words still comes, and may choose a graph
     lock.lock();
     answered_.wait_for(lock, std::chrono::seconds(30), [&] { return was_answered_; });
     return !has_ended_;
@@ -71,6 +74,10 @@ class Dialog {
   // The callback: runs on a thread of the engine, one event at a time.
   void take(const senone::Event &event) {
     const std::lock_guard lock(mutex_);
+    if (event.kind() == senone::EventKind::kEnd) {
+      was_answered_ = has_ended_ = true;
+      return answered_.notify_all();
+    }
     if (event.kind() == senone::EventKind::kSpeechStart && event.time_s() < prompt_end_s_) {
       std::printf("   (%.1f s: the visitor interrupts, the prompt stops)\n", event.time_s());
     }
@@ -139,7 +146,7 @@ int main(int argc, char **argv) try {
     return 2;
   }
   Dialog dialog(argv[1], argv[2]);
-  for (int i = 3; i < argc && dialog.answer(argv[i]); ++i) {
+  for (int i = 3; i < argc && dialog.answer(argv[i], i + 1 == argc); ++i) {
   }
 } catch (const std::exception &error) {
   std::fprintf(stderr, "dialog: %s\n", error.what());

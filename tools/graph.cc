@@ -10,6 +10,7 @@
 #include "builder/graph/bundle_parts.h"
 #include "builder/graph/guessed_words.h"
 #include "builder/graph/jsgf.h"
+#include "builder/graph/keywords.h"
 #include "builder/graph/phone_loop.h"
 #include "builder/graph/prune.h"
 #include "builder/graph/trie_lm.h"
@@ -32,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct GraphArguments {
-  std::string model, silence, lexicon, g2p, lm, jsgf, rule, words, hclg, out, archive, letter_case = "asis";
+  std::string model, silence, lexicon, g2p, lm, jsgf, rule, words, keywords, hclg, out, archive, letter_case = "asis";
   double prune = 0;
   bool single = false, drop_unknown = false;
   uint32_t g2p_variants = 1;
@@ -42,8 +43,8 @@ struct GraphArguments {
 // Refuses an archive in the place of a file that the graph is made of.
 void check_archive(const GraphArguments &arguments) {
   const fs::path archive = arguments.archive;
-  std::vector<fs::path> sources = {arguments.lexicon, arguments.g2p,   arguments.lm,
-                                   arguments.jsgf,    arguments.words, arguments.hclg};
+  std::vector<fs::path> sources = {arguments.lexicon, arguments.g2p,      arguments.lm,  arguments.jsgf,
+                                   arguments.words,   arguments.keywords, arguments.hclg};
   std::error_code unknown;
   for (const fs::directory_entry &entry : fs::directory_iterator(arguments.model, unknown)) {
     if (entry.path().extension() != ".sgraph") sources.push_back(entry.path());
@@ -58,8 +59,8 @@ void check(const GraphArguments &arguments) {
   if (!arguments.archive.empty()) check_archive(arguments);
   if (!arguments.out.empty() && !arguments.archive.empty()) throw UsageError("graph: give one of --out and --archive");
   if (!arguments.hclg.empty()) {
-    const bool others =
-        !arguments.lm.empty() || !arguments.jsgf.empty() || !arguments.lexicon.empty() || !arguments.g2p.empty();
+    const bool others = !arguments.lm.empty() || !arguments.jsgf.empty() || !arguments.keywords.empty() ||
+                        !arguments.lexicon.empty() || !arguments.g2p.empty();
     if (!arguments.silence.empty())
       throw UsageError("graph: --silence is for graphs that are built; the one of --hclg has its own pauses");
     if (others || arguments.words.empty())
@@ -67,8 +68,9 @@ void check(const GraphArguments &arguments) {
     return;
   }
   if (arguments.lexicon.empty()) throw UsageError("graph: --lexicon is required");
-  const int n_grammars = !arguments.lm.empty() + !arguments.jsgf.empty() + !arguments.words.empty();
-  if (n_grammars != 1) throw UsageError("graph: give one of --lm, --jsgf and --words");
+  const int n_grammars =
+      !arguments.lm.empty() + !arguments.jsgf.empty() + !arguments.words.empty() + !arguments.keywords.empty();
+  if (n_grammars != 1) throw UsageError("graph: give one of --lm, --jsgf, --words and --keywords");
   if (arguments.prune > 0 && arguments.lm.empty()) throw UsageError("graph: --prune is for language models; give it with --lm");
   if (arguments.single && arguments.words.empty()) throw UsageError("graph: --single is for word lists; give it with --words");
   if (!arguments.rule.empty() && arguments.jsgf.empty()) throw UsageError("graph: --rule is for grammars; give it with --jsgf");
@@ -82,6 +84,10 @@ Grammar read_grammar(const GraphArguments &arguments, const Vocabulary &vocabula
     std::vector<std::string> words = read_word_list(arguments.words);
     fold_case(&words, letter_case, arguments.words);
     return word_list_grammar(words, arguments.single, vocabulary, arguments.words);
+  }
+  if (!arguments.keywords.empty()) {
+    const std::string text = read_text(arguments.keywords, {"a list of keywords"});
+    return keyword_grammar(parse_keywords(text, arguments.keywords, letter_case), vocabulary, arguments.keywords);
   }
   progress(-1, "reading the language model");
   NgramModel model = read_language_model(arguments.lm);
@@ -179,7 +185,8 @@ void import_graph(const GraphArguments &arguments, const Bundle &bundle, const H
 void run_graph(const GraphArguments &arguments) {
   check(arguments);
   const double start_s = wall_seconds();
-  const Bundle bundle = read_bundle(arguments.model);
+  Bundle bundle = read_bundle(arguments.model);
+  note_results(Grammar(), &bundle.decoding);
   HmmSet set = read_hmms(bundle);
   if (!arguments.hclg.empty()) return import_graph(arguments, bundle, set, start_s);
   check_contexts(bundle, set);
@@ -216,6 +223,7 @@ void run_graph(const GraphArguments &arguments) {
       return left_out == lexicon.left_out.end() ? "" : left_out->second.why();
     };
     Grammar grammar = read_grammar(arguments, vocabulary, report);
+    note_results(grammar, &bundle.decoding);
     for (const std::string &word : dropped) (lexicon.left_out.count(word) > 0 ? unusable : unpronounced).push_back(word);
     if (guessed) add_words(&lexicon, guessed->words(), arguments.g2p);
     n_words = grammar.words.size() - 1;
@@ -255,6 +263,8 @@ void add_graph(Command app) {
   graph.option("--jsgf", arguments->jsgf, "Grammar in JSGF");
   graph.option("--rule", arguments->rule, "Rule of the JSGF grammar to recognise (default: all public rules)");
   graph.option("--words", arguments->words, "List of words, one a line, said in any number and order");
+  graph.option("--keywords", arguments->keywords,
+               "List of keywords and phrases, one a line, found anywhere in speech: docs/keywords.md");
   graph.option("--hclg", arguments->hclg, "Graph of Kaldi for this very model (OpenFst); --words is then its words.txt");
   graph.flag("--single", arguments->single, "One word of --words, not any number");
   graph.option("--out", arguments->out, "New bundle to write instead of changing the model's");

@@ -44,6 +44,7 @@ Grammar from_fst(const VectorFstClass &acceptor, const Grammar &symbols) {
   Grammar grammar;
   grammar.words = symbols.words;
   grammar.labels = symbols.labels;
+  grammar.garbage = symbols.garbage;
   grammar.start = static_cast<uint32_t>(automaton.Start());
   for (fst::StateIterator<fst::Fst<fst::StdArc>> states(automaton); !states.Done(); states.Next()) {
     const uint32_t from = grammar.add_state();

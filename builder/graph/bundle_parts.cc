@@ -61,6 +61,11 @@ std::vector<std::string> phone_symbols(const HmmSet &set) {
   return phones;
 }
 
+void note_results(const Grammar &grammar, DecodingDefaults *decoding) {
+  decoding->has_garbage = grammar.garbage != 0;
+  decoding->keywords = grammar.keywords;
+}
+
 void note_graph_step(Bundle *bundle, BundleStep step) {
   const auto is_graph = [](const BundleStep &other) { return !other.arguments.empty() && other.arguments[0] == "graph"; };
   std::vector<BundleStep> &steps = bundle->made_by;

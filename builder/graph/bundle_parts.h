@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "builder/graph/grammar.h"
 #include "core/model/bundle.h"
 #include "core/model/hmm_set.h"
 
@@ -29,6 +30,9 @@ std::vector<std::string> phone_symbols(const HmmSet &set);
 
 // The reject threshold of grammars' results (DecodingDefaults). Results of language models have none.
 constexpr double kGrammarRejectThreshold = 0.5;
+
+// Records what the grammar says about results: its garbage and its keywords.
+void note_results(const Grammar &grammar, DecodingDefaults *decoding);
 
 // Records the step that makes the graph. It replaces the record of the earlier graph's step.
 void note_graph_step(Bundle *bundle, BundleStep step);

@@ -9,6 +9,7 @@
 #include "builder/graph/context_expansion.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <unordered_map>
 
@@ -109,6 +110,8 @@ class Expander {
       const LexicalArc &arc = lexical_.arcs[lexical_.begin[place] + i];
       if (is_class_label(arc.label)) {
         at_once |= class_begins();
+      } else if (arc.label == kGarbageLabel) {
+        at_once.set(contexts_.silence_neighbour());
       } else if (arc.label != 0) {
         at_once.set(neighbour_of(arc.label));
       } else {
@@ -243,6 +246,23 @@ class Expander {
     return *known = store(entry);
   }
 
+  // Garbage is a loop of phones without context, as the background (phone_loop.h).
+  Span enter_garbage(uint32_t next) {
+    const uint64_t key = uint64_t(next) << 32 | kGarbageLabel;
+    const auto [known, added] = entries_of_.try_emplace(key);
+    if (!added) return *known;
+    const float cost = on_cost_grid(std::log(static_cast<double>(set_.phones.size())));
+    const uint32_t exit = boundary(next, contexts_.silence_neighbour());
+    std::vector<StateArc> entry;
+    for (uint32_t phone = 0; phone < set_.phones.size(); ++phone) {
+      if (set_.phones[phone].filler) continue;  // fillers follow by themselves
+      for (const StateArc &arc : states_.enter(phone, kAnyPosition, {{set_.phones[phone].hmm, exit, cost}})) {
+        if (arc.transition_id != 0) entry.push_back(arc);  // a phone lasts a frame at least, as fillers
+      }
+    }
+    return *known = store(entry);
+  }
+
   void expand(uint32_t state, Junction at) {
     const NeighbourSet allowed = contexts_[at.neighbours];
     std::vector<StateArc> arcs;
@@ -264,6 +284,8 @@ class Expander {
         for (const uint32_t first : members(allowed & class_begins())) {
           arcs.push_back({kPortArc, port({label_class(arc.label), at.left, only(first)}), arc.cost, after});
         }
+      } else if (arc.label == kGarbageLabel) {
+        if (allowed[contexts_.silence_neighbour()]) append(enter_garbage(arc.next), 0, arc.cost);
       } else if (arc.label == 0) {
         if (arc.next == class_end_ && at.left == contexts_.filler_neighbour()) continue;  // see boundary
         const NeighbourSet still_allowed = allowed & contexts_[follow(arc.next)];

@@ -53,6 +53,7 @@ Grammar connect(const Grammar &grammar, const std::string &source) {
   Grammar out;
   out.words = grammar.words;
   out.labels = grammar.labels;
+  out.garbage = grammar.garbage;
   std::vector<uint32_t> number(n, 0);
   for (uint32_t state = 0; state < n; ++state) {
     if (from_start[state] && to_final[state]) number[state] = out.add_state();

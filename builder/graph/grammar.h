@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct Grammar {
   std::vector<std::string> words;  // [0] is "<eps>"
   std::vector<WordLabel> labels;   // [words], or empty: the same word with another label is another symbol
   std::vector<bool> is_class;      // [words], or empty: the word is the name of a class (open_graph.h)
+  std::map<std::string, double>
+      keywords;          // thresholds, by the rule of a keyword's words (DecodingDefaults); empty: no keywords
+  uint32_t garbage = 0;  // the word that stands for a phone of any speech, which no result has; 0: none
   // [words][pronunciation of the word in the lexicon]: the word of results, 0 for none. Empty: always the word itself.
   std::vector<std::vector<uint32_t>> outputs;
   uint32_t start = 0;

@@ -137,9 +137,11 @@ GraphOptions GraphBuilder::graph_options(const BuildOptions &options) const {
   return of_graph;
 }
 
-BuiltGraph GraphBuilder::finish(const GraphData &graph, const WordTable &words, const std::string &maker) const {
+BuiltGraph GraphBuilder::finish(const GraphData &graph, const WordTable &words, const Grammar &grammar,
+                                const std::string &maker) const {
   Bundle bundle = model_->bundle;
   bundle.decoding.reject_threshold = kGrammarRejectThreshold;
+  note_results(grammar, &bundle.decoding);
   note_graph_step(&bundle, {this_version(), {"graph", maker}});
   BuiltGraph built;
   built.archive = graph_archive(bundle, graph, words, phone_symbols(model_->set));
@@ -164,6 +166,7 @@ BuiltGraph GraphBuilder::build(const std::function<Grammar(const Vocabulary &)> 
     open->graph = build_open_graph(model_->set, model_->contexts, lexicon, grammar, of_graph);
     open->words = {grammar.words, grammar.labels};
     open->is_class = grammar.is_class;
+    open->garbage = grammar.garbage;
     open->name = options.name;
     open->maker = maker;
     open->unknown = words.unknown();
@@ -173,7 +176,7 @@ BuiltGraph GraphBuilder::build(const std::function<Grammar(const Vocabulary &)> 
   GraphSizes sizes{};
   const auto silent = [](double, const std::string &) {};
   const GraphData graph = build_graph(model_->set, model_->contexts, lexicon, grammar, of_graph, silent, &sizes);
-  BuiltGraph built = finish(graph, {grammar.words, grammar.labels}, maker);
+  BuiltGraph built = finish(graph, {grammar.words, grammar.labels}, grammar, maker);
   built.unknown = words.unknown();
   built.guessed = words.guessed();
   return built;

@@ -34,6 +34,7 @@ struct OpenGrammar {
   std::vector<bool> is_class;  // [words]
   std::string name, maker;
   std::set<std::string> unknown, guessed;
+  uint32_t garbage = 0;  // as the grammar's
 };
 
 struct BuiltGraph {
@@ -108,7 +109,7 @@ class GraphBuilder {
   PhraseList read_phrases(const Inputs &inputs, RuleNode phrases, const BuildOptions &options) const;  // without graph
   void compile_phrases(PhraseList *list, const std::string &name) const;
   GraphOptions graph_options(const BuildOptions &options) const;
-  BuiltGraph finish(const GraphData &graph, const WordTable &words, const std::string &maker) const;
+  BuiltGraph finish(const GraphData &graph, const WordTable &words, const Grammar &grammar, const std::string &maker) const;
   BuiltGraph join(std::shared_ptr<const OpenGrammar> open, const Inputs &inputs) const;
 
   const std::shared_ptr<const Model> model_;

@@ -138,7 +138,9 @@ BuiltGraph GraphBuilder::join(std::shared_ptr<const OpenGrammar> open, const Inp
   }
   const auto n_words = static_cast<uint32_t>(words.table().words.size());
   const GraphData graph = join_classes(open->graph, numbers, fillings, model_->set.n_pdfs, n_words, open->name);
-  BuiltGraph built = finish(graph, words.table(), open->maker);
+  Grammar results;
+  results.garbage = open->garbage;
+  BuiltGraph built = finish(graph, words.table(), results, open->maker);
   built.unknown = std::move(unknown);
   built.guessed = std::move(guessed);
   built.n_classes = classes.size();

@@ -150,7 +150,7 @@ class JsgfParser {
     if (is_public) next();
     if (token_.kind != Token::kRule) bad("a rule, <name> = ...;, expected");
     const std::string name = token_.text;
-    if (name == kNullRule || name == kVoidRule) bad("<" + name + "> cannot be defined");
+    if (is_special_rule(name)) bad("<" + name + "> cannot be defined");
     if (rules->rules.count(name) > 0) bad("<" + name + "> is defined twice");
     next();
     take_mark('=');

@@ -81,7 +81,7 @@ class Resolver {
 
   // Gives the references below a node their full names. Places of other files would be taken for those of the main one.
   void resolve(const std::string &key, const JsgfGrammar &grammar, RuleNode *node, std::vector<std::string> *left) {
-    if (node->kind == RuleNode::kRule && node->name != kNullRule && node->name != kVoidRule) {
+    if (node->kind == RuleNode::kRule && !is_special_rule(node->name)) {
       node->name = full_name(key, grammar, *node, left);
     }
     if (!key.empty()) node->place = {};

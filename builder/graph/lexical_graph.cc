@@ -79,14 +79,18 @@ class TreeBuilder {
 
   void build_root(uint32_t state) {
     entries_.clear();
-    std::vector<LexicalArc> arcs, classes;
+    std::vector<LexicalArc> arcs, others;  // others: classes and garbage
     for (const GrammarArc &arc : grammar_.arcs[state]) {
       if (!grammar_.is_class.empty() && grammar_.is_class[arc.word]) {
-        classes.push_back({class_label(arc.word), 0, on_cost_grid(arc.cost), arc.next});
+        others.push_back({class_label(arc.word), 0, on_cost_grid(arc.cost), arc.next});
         continue;
       }
       if (arc.word == 0) {
         arcs.push_back({0, 0, on_cost_grid(arc.cost), arc.next});
+        continue;
+      }
+      if (arc.word == grammar_.garbage) {
+        others.push_back({kGarbageLabel, 0, on_cost_grid(arc.cost), arc.next});
         continue;
       }
       const std::vector<uint32_t> &pronunciations = *pronunciations_of_[arc.word];
@@ -102,7 +106,7 @@ class TreeBuilder {
       if (a.pronunciation != b.pronunciation) return rank_[a.pronunciation] < rank_[b.pronunciation];
       return a.word != b.word ? a.word < b.word : a.next < b.next;
     });
-    arcs.insert(arcs.end(), classes.begin(), classes.end());  // epsilon arcs come first
+    arcs.insert(arcs.end(), others.begin(), others.end());  // epsilon arcs come first
     add_children(0, entries_.size(), 0, false, 0, &arcs);
     graph_.begin[state] = graph_.arcs.size();
     graph_.n_arcs[state] = static_cast<uint32_t>(arcs.size());

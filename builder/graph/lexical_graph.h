@@ -33,6 +33,8 @@ constexpr uint32_t kClassLabel = 0x80000000u;
 constexpr uint32_t class_label(uint32_t word) { return kClassLabel | word; }
 constexpr bool is_class_label(uint32_t label) { return (label & kClassLabel) != 0; }
 constexpr uint32_t label_class(uint32_t label) { return label & ~kClassLabel; }
+// The label of a phone of garbage, any phone of the model without its context.
+constexpr uint32_t kGarbageLabel = 0x40000000u;
 constexpr bool ends_word(uint32_t label) {
   return label != 0 && (label_position(label) == WordPosition::kEnd || label_position(label) == WordPosition::kSingle);
 }

@@ -33,8 +33,13 @@ struct Rules {
   std::string grammar;                // the grammar's name, "com.acme.commands", by which a rule may be named in full
 };
 
-// Names of the rule for an empty text, and of the rule that cannot be spoken.
-constexpr char kNullRule[] = "NULL", kVoidRule[] = "VOID";
+// Names of the rule for an empty text, of the rule that cannot be spoken, and of the rule for any speech or none.
+constexpr char kNullRule[] = "NULL", kVoidRule[] = "VOID", kGarbageRule[] = "GARBAGE";
+inline bool is_special_rule(const std::string &name) { return name == kNullRule || name == kVoidRule || name == kGarbageRule; }
+
+// Cost of a phone of garbage, beside that of choosing it among all phones, so that words which fit a sound as well as any
+// phones win (docs/grammars.md).
+constexpr float kGarbageCost = 1.5f;
 
 // Returns the sentences of one rule (action, <action>, commands.action), or of all public rules if `rule` is empty.
 // Alternatives share their probability by their weights (equally without). A rule may refer to itself only as the last part of

@@ -53,6 +53,7 @@ class RuleExpander {
   std::string root_;                         // the public rule being expanded
   std::map<std::string, uint32_t> word_id_;  // symbols of the root's words; words to be dropped have none
   std::map<const RuleNode *, uint32_t> tag_id_;
+  uint32_t garbage_ = 0;                      // its symbol, once a rule uses it
   std::map<std::string, bool> may_be_empty_;  // rules; a rule under examination counts as false
   struct Active {
     uint32_t from, to;
@@ -76,8 +77,6 @@ class RuleExpander {
     return n;
   }
 
-  static bool is_special(const std::string &name) { return name == kNullRule || name == kVoidRule; }
-
   const Rules::Rule &rule(const RuleNode &used) const {
     const auto found = rules_.rules.find(used.name);
     if (found != rules_.rules.end()) return found->second;
@@ -96,7 +95,7 @@ class RuleExpander {
       const RuleNode &node = *todo.back();
       todo.pop_back();
       if (node.kind == RuleNode::kWord) words.emplace(node.name, node.place);
-      if (node.kind == RuleNode::kRule && !is_special(node.name) && rules_seen.insert(node.name).second) {
+      if (node.kind == RuleNode::kRule && !is_special_rule(node.name) && rules_seen.insert(node.name).second) {
         todo.push_back(&rule(node).expansion);
       }
       for (auto part = node.parts.rbegin(); part != node.parts.rend(); ++part) todo.push_back(&*part);
@@ -212,7 +211,7 @@ class RuleExpander {
       case RuleNode::kTag:
         return true;
       case RuleNode::kRule: {
-        if (is_special(node.name)) return node.name == kNullRule;
+        if (is_special_rule(node.name)) return node.name != kVoidRule;
         const auto [known, is_new] = may_be_empty_.emplace(node.name, false);
         if (is_new) known->second = may_be_empty(rule(node).expansion);
         return known->second;
@@ -271,11 +270,23 @@ class RuleExpander {
     }
   }
 
+  void add_garbage(uint32_t from, uint32_t to) {
+    if (garbage_ == 0) {
+      garbage_ = static_cast<uint32_t>(tagged_.symbols.size());
+      tagged_.symbols.push_back({RuleSymbol::kGarbage, "<GARBAGE>", "", {}});
+    }
+    const uint32_t loop = add_state();
+    add_epsilon(from, loop, 1);
+    grammar_.arcs[loop].push_back({garbage_, kGarbageCost, loop});
+    add_epsilon(loop, to, 1);
+  }
+
   // Expands a recursive use of a rule as a jump to its beginning, which is correct only if nothing follows it.
   void add_rule(const RuleNode &used, uint32_t from, uint32_t to) {
     const std::string &name = used.name;
     if (name == kNullRule) return add_epsilon(from, to, 1);
     if (name == kVoidRule) return;
+    if (name == kGarbageRule) return add_garbage(from, to);
     const auto [active, is_new] = active_.try_emplace(name, Active{from, to});
     if (!is_new) {
       if (active->second.to == to) return add_epsilon(from, active->second.from, 1);

@@ -79,7 +79,7 @@ class SrgsParser {
   void add_rule(const XmlPiece &element, const std::string *root) {
     const std::string *const id = element.attribute("id"), *const scope = element.attribute("scope");
     if (id == nullptr || id->empty()) bad(element, "the rule has no id");
-    if (*id == kNullRule || *id == kVoidRule || *id == "GARBAGE") bad(element, "the rule " + *id + " cannot be defined");
+    if (is_special_rule(*id)) bad(element, "the rule " + *id + " cannot be defined");
     if (rules_.rules.count(*id) > 0) bad(element, "the rule " + *id + " is defined twice");
     if (scope != nullptr && *scope != "public" && *scope != "private") bad(element, "the scope is neither public nor private");
     const bool is_public = root != nullptr ? *id == *root : scope != nullptr && *scope == "public";
@@ -150,7 +150,7 @@ class SrgsParser {
     const std::string *const uri = element.attribute("uri"), *const special = element.attribute("special");
     if ((uri == nullptr) == (special == nullptr)) bad(element, "a ruleref has either uri or special");
     if (special != nullptr) {
-      if (*special != kNullRule && *special != kVoidRule) bad(element, "the special rule " + *special + " is not supported");
+      if (!is_special_rule(*special)) bad(element, "the special rule " + *special + " is not supported");
       node.name = *special;
     } else {
       if (uri->size() < 2 || (*uri)[0] != '#') bad(element, "\"" + *uri + "\" is not \"#\" and a rule of this grammar");

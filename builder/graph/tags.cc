@@ -75,6 +75,7 @@ class TagAttacher {
 
   const RuleSymbol &symbol_at(const GrammarArc &arc) const { return tagged_.symbols[arc.word]; }
   bool is_word(const GrammarArc &arc) const { return arc.word != 0 && symbol_at(arc).kind == RuleSymbol::kWord; }
+  bool is_garbage(const GrammarArc &arc) const { return arc.word != 0 && symbol_at(arc).kind == RuleSymbol::kGarbage; }
   bool is_tag_behind(const GrammarArc &arc) const { return arc.word != 0 && symbol_at(arc).kind == RuleSymbol::kTagBehind; }
 
   std::vector<bool> states_before_tags() const {
@@ -83,7 +84,7 @@ class TagAttacher {
     std::vector<uint32_t> todo;
     for (uint32_t state = 0; state < from_.n_states(); ++state) {
       for (const GrammarArc &arc : from_.arcs[state]) {
-        if (!is_word(arc)) before[arc.next].push_back(state);
+        if (!is_word(arc) && !is_garbage(arc)) before[arc.next].push_back(state);
         if (!is_tag_behind(arc) || found[state]) continue;
         found[state] = true;
         todo.push_back(state);
@@ -147,6 +148,9 @@ class TagAttacher {
       if (is_word(arc)) {
         word_follows = true;
         if (at.waiting.word == 0) arrive(number, arc.cost, {arc.next, {arc.word, at.ahead}, {}, false});
+      } else if (is_garbage(arc)) {  // a word waits no longer, as its tags cannot follow
+        word_follows = true;
+        if (at.waiting.word == 0) add_arc(number, symbol({arc.word, {}}), arc.cost, state({arc.next, {}, at.ahead, false}));
       } else if (!at.words_only) {
         Place next = {arc.next, at.waiting, at.ahead, false};
         if (arc.word != 0) add_tag(is_tag_behind(arc) && at.waiting.word != 0 ? &next.waiting.tags : &next.ahead, arc.word);
@@ -173,6 +177,7 @@ class TagAttacher {
       number[old_number] = static_cast<uint32_t>(result_.words.size());
       const RuleSymbol &symbol = tagged_.symbols[word.word];
       n_label_bytes_ += sizeof(WordLabel) + symbol.text.size() + symbol.rule.size();
+      if (symbol.kind == RuleSymbol::kGarbage) result_.garbage = number[old_number];
       result_.words.push_back(symbol.text);
       result_.labels.push_back({symbol.rule, joined(word.tags)});
     }

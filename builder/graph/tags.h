@@ -11,9 +11,10 @@ namespace asr {
 
 // A symbol of the automaton to which rules are expanded.
 struct RuleSymbol {
-  enum Kind { kWord, kTagBehind, kTagAhead } kind = kWord;  // a tag belongs to the preceding word, or to the following one
-  std::string text;                                         // text of the word or tag
-  std::string rule;                                         // for a word: the public rule of its sentence
+  // A tag belongs to the preceding word, or to the following one. kGarbage: a phone of any speech.
+  enum Kind { kWord, kTagBehind, kTagAhead, kGarbage } kind = kWord;
+  std::string text;  // text of the word or tag
+  std::string rule;  // for a word: the public rule of its sentence
   TextPlace place;
 };
 
@@ -24,8 +25,8 @@ struct TaggedGrammar {
 };
 
 // Returns the same sentences with words only, each labelled with its rule and its tags. A tag behind belongs to the preceding
-// word, or to the first word if none precedes. A tag ahead belongs to the next word. Tags of a sentence without words are
-// dropped.
+// word, or to the next word if none precedes or garbage lies between. A tag ahead belongs to the next word. Tags without such a
+// word are dropped.
 Grammar attach_tags(const TaggedGrammar &tagged, const std::string &source);
 
 [[noreturn]] void fail_symbols(const std::string &source);  // for symbols that exceed kMaxSymbolBytes in total

@@ -28,13 +28,14 @@ constexpr size_t kMinBetween = 10;  // frames of speech between words that are a
 
 }  // namespace
 
-void HeardPath::add(const asr_path_arc *arcs, uint64_t n, float acoustic_scale,
-                    const std::function<bool(uint32_t transition_id)> &is_silence) {
+void HeardPath::add(const asr_path_arc *arcs, uint64_t n, float acoustic_scale, const TransitionTest &is_silence,
+                    const TransitionTest &is_garbage_transition) {
   for (uint64_t i = 0; i < n; ++i) {
     const asr_path_arc &arc = arcs[i];
     if (arc.word != 0) ++n_words;
     if (arc.transition_id != 0) {
       is_speech.push_back(!is_silence(arc.transition_id));
+      if (is_garbage_transition) is_garbage.push_back(is_garbage_transition(arc.transition_id));
       costs.push_back(acoustic_scale * arc.acoustic_cost + arc.graph_cost);
     } else if (!costs.empty()) {
       costs.back() += arc.graph_cost;
@@ -42,10 +43,10 @@ void HeardPath::add(const asr_path_arc *arcs, uint64_t n, float acoustic_scale,
   }
 }
 
-HeardPath heard_path(const asr_path &path, float acoustic_scale, float word_cost,
-                     const std::function<bool(uint32_t transition_id)> &is_silence, HeardPath before) {
+HeardPath heard_path(const asr_path &path, float acoustic_scale, float word_cost, const TransitionTest &is_silence,
+                     HeardPath before, const TransitionTest &is_garbage) {
   HeardPath heard = std::move(before);
-  heard.add(path.arcs, path.n_arcs, acoustic_scale, is_silence);
+  heard.add(path.arcs, path.n_arcs, acoustic_scale, is_silence, is_garbage);
   heard.cost = path.total_cost;
   for (size_t i = 0; i < heard.n_words; ++i) heard.cost -= static_cast<double>(word_cost);
   return heard;
@@ -54,25 +55,31 @@ HeardPath heard_path(const asr_path &path, float acoustic_scale, float word_cost
 Comparison::Comparison(const HeardPath &grammar, const Background &background, const std::vector<WordSpan> &words) {
   const HeardPath &other = background.path;
   const size_t n = std::max(grammar.is_speech.size(), other.is_speech.size());
+  const auto in_garbage = [&grammar](size_t i) { return i < grammar.is_garbage.size() && grammar.is_garbage[i]; };
   size_t n_speech = 0, first = n, last = 0;
   for (size_t i = 0; i < n; ++i) {
     const auto speaks = [i](const HeardPath &path) { return i < path.is_speech.size() && path.is_speech[i]; };
-    if (!speaks(grammar) && !speaks(other)) continue;
+    if (in_garbage(i) || (!speaks(grammar) && !speaks(other))) continue;
     ++n_speech;
     first = std::min(first, i);
     last = i;
   }
-  mean_ = (grammar.cost - other.cost) / static_cast<double>(std::max<size_t>(n_speech, 1));
   const std::optional<double> variation_db = background.sound.variation_db(first - std::min(first, kAround), last + kAround);
   if (variation_db) is_speech_ = kVariation(*variation_db);
 
   const size_t n_both = std::min(grammar.costs.size(), other.costs.size());
   excess_before_.reserve(n_both + 1);
+  compared_before_.reserve(n_both + 1);
   excess_before_.push_back(0);
+  compared_before_.push_back(0);
+  double of_garbage = 0;
   for (size_t i = 0; i < n_both; ++i) {
-    excess_before_.push_back(excess_before_.back() +
-                             (static_cast<double>(grammar.costs[i]) - static_cast<double>(other.costs[i])));
+    const double excess = static_cast<double>(grammar.costs[i]) - static_cast<double>(other.costs[i]);
+    if (in_garbage(i)) of_garbage += excess;
+    excess_before_.push_back(excess_before_.back() + (in_garbage(i) ? 0 : excess));
+    compared_before_.push_back(compared_before_.back() + (in_garbage(i) ? 0 : 1));
   }
+  mean_ = (grammar.cost - other.cost - of_garbage) / static_cast<double>(std::max<size_t>(n_speech, 1));
   worst_ = -std::numeric_limits<double>::infinity();
   size_t after = 0;  // frame after the last word
   for (const WordSpan &word : words) {
@@ -86,7 +93,8 @@ Comparison::Comparison(const HeardPath &grammar, const Background &background, c
 double Comparison::excess(size_t begin, size_t end) const {
   const size_t n = excess_before_.size() - 1, last = std::min(n, end + kMargin);
   const size_t first = std::min(begin - std::min(begin, kMargin), last);
-  return first == last ? 0 : (excess_before_[last] - excess_before_[first]) / static_cast<double>(last - first);
+  const size_t n_compared = compared_before_[last] - compared_before_[first];
+  return n_compared == 0 ? 0 : (excess_before_[last] - excess_before_[first]) / static_cast<double>(n_compared);
 }
 
 // Returns the largest excess of the speech that the background has in frames begin..end-1, where the grammar has no word.
@@ -95,8 +103,8 @@ double Comparison::worst_between(const HeardPath &background, size_t begin, size
   size_t from = begin;
   end = std::min(end, excess_before_.size() - 1);
   for (size_t i = begin; i < end; ++i) {
-    if (!background.is_speech[i]) from = i + 1;
-    const bool is_last = i + 1 == end || !background.is_speech[i + 1];
+    if (!background.is_speech[i] || compared_before_[i] == compared_before_[i + 1]) from = i + 1;
+    const bool is_last = i + 1 == end || !background.is_speech[i + 1] || compared_before_[i + 1] == compared_before_[i + 2];
     if (is_last && i + 1 >= from + kMinBetween) worst = std::max(worst, excess(from, i + 1));
   }
   return worst;

@@ -13,19 +13,22 @@
 
 namespace asr {
 
+using TransitionTest = std::function<bool(uint32_t transition_id)>;
+
 struct HeardPath {
-  double cost = 0;              // graph costs and scaled acoustic costs
-  std::vector<bool> is_speech;  // [frames]: neither silence nor noise
-  std::vector<float> costs;     // [frames]: graph costs, without words' insertion costs, and scaled acoustic costs
+  double cost = 0;               // graph costs and scaled acoustic costs
+  std::vector<bool> is_speech;   // [frames]: neither silence nor noise
+  std::vector<bool> is_garbage;  // [frames]: any speech, between words; empty for a graph without garbage
+  std::vector<float> costs;      // [frames]: graph costs, without words' insertion costs, and scaled acoustic costs
   size_t n_words = 0;
 
-  void add(const asr_path_arc *arcs, uint64_t n, float acoustic_scale,
-           const std::function<bool(uint32_t transition_id)> &is_silence);
+  void add(const asr_path_arc *arcs, uint64_t n, float acoustic_scale, const TransitionTest &is_silence,
+           const TransitionTest &is_garbage_transition = {});
 };
 
 // Returns a path whose arcs follow those that `before` has, with its frames. word_cost per word is subtracted from its cost.
-HeardPath heard_path(const asr_path &path, float acoustic_scale, float word_cost,
-                     const std::function<bool(uint32_t transition_id)> &is_silence, HeardPath before = {});
+HeardPath heard_path(const asr_path &path, float acoustic_scale, float word_cost, const TransitionTest &is_silence,
+                     HeardPath before = {}, const TransitionTest &is_garbage = {});
 
 // Background holds the best path through any phones, and the sound.
 struct Background {
@@ -33,7 +36,8 @@ struct Background {
   Sound sound;  // sound of the utterance; empty for a stream without audio
 };
 
-// Comparison of an utterance's path through the grammar with the background.
+// Comparison of an utterance's path through the grammar with the background. Garbage fits any sound, so its frames do not
+// count.
 class Comparison {
  public:
   // words: of the grammar's path, in their order.
@@ -50,10 +54,11 @@ class Comparison {
   double excess(size_t begin, size_t end) const;
   double worst_between(const HeardPath &background, size_t begin, size_t end) const;
 
-  std::vector<double> excess_before_;  // [frames + 1]: cost of the grammar's path less that of the background's
-  double mean_ = 0;                    // excess of a frame of speech
-  double worst_ = 0;                   // excess of a frame in the stretch that fits worst
-  double is_speech_ = 1;               // probability that the sound varies as speech does
+  std::vector<double> excess_before_;    // [frames + 1]: cost of the grammar's path less that of the background's
+  std::vector<size_t> compared_before_;  // [frames + 1]: frames that count
+  double mean_ = 0;                      // excess of a frame of speech
+  double worst_ = 0;                     // excess of a frame in the stretch that fits worst
+  double is_speech_ = 1;                 // probability that the sound varies as speech does
 };
 
 }  // namespace asr

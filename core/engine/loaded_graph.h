@@ -30,6 +30,11 @@ class LoadedGraph {
     return phone < is_silent_phone_.size() && is_silent_phone_[phone];
   }
 
+  // Returns true if the transition belongs to garbage: speech between words (docs/keywords.md).
+  bool is_garbage(uint32_t transition_id) const {
+    return graph_->transition(transition_id).position == kAnyPosition && !is_silence(transition_id);
+  }
+
   // Returns, by state of the acoustic model, whether any transition of silence leads to it.
   const std::vector<bool> &silent_states() const { return is_silent_state_; }
 

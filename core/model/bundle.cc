@@ -55,6 +55,13 @@ void write_decoding(const DecodingDefaults &decoding, JsonWriter *json) {
   json->key("word_insertion_cost"), json->value(decoding.word_insertion_cost);
   json->key("max_active"), json->value(decoding.max_active);
   if (decoding.reject_threshold) json->key("reject_threshold"), json->value(*decoding.reject_threshold);
+  if (decoding.has_garbage) json->key("garbage"), json->value(true);
+  if (!decoding.keywords.empty()) {
+    json->key("keywords");
+    json->begin_object();
+    for (const auto &[phrase, threshold] : decoding.keywords) json->key(phrase), json->value(threshold);
+    json->end_object();
+  }
   json->end_object();
 }
 
@@ -65,6 +72,12 @@ DecodingDefaults decoding_from_json(const Parsed &json, const std::string &sourc
   decoding.word_insertion_cost = number_field(json, "word_insertion_cost", -1e6, 1e6, source);
   decoding.max_active = static_cast<uint32_t>(number_field(json, "max_active", 1, 4e9, source));
   if (json.contains("reject_threshold")) decoding.reject_threshold = number_field(json, "reject_threshold", 1e-6, 1, source);
+  if (json.contains("garbage")) decoding.has_garbage = field(json, "garbage", Parsed::value_t::boolean, source).get<bool>();
+  if (!json.contains("keywords")) return decoding;
+  const Parsed &keywords = field(json, "keywords", Parsed::value_t::object, source);
+  for (const auto &[phrase, threshold] : keywords.items()) {
+    decoding.keywords[phrase] = number_field(keywords, phrase.c_str(), 0, 1, source);
+  }
   return decoding;
 }
 

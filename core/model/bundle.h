@@ -26,6 +26,10 @@ struct DecodingDefaults {
   // For a grammar: results with asr_event_out_of_grammar at or above this are rejected. Unset: results are not compared with
   // the background.
   std::optional<double> reject_threshold;
+  bool has_garbage = false;  // phones between words, of any position, are of any speech, which the graph holds
+  // Keywords that the graph finds, and their thresholds: confidences below which a keyword is left out of results. The key is
+  // the rule of the keyword's words (WordLabel). Empty for any other graph.
+  std::map<std::string, double> keywords;
 };
 
 struct BundleFile {

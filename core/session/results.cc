@@ -19,6 +19,18 @@ namespace {
 
 double time_s(uint64_t frame, const Decoding &decoding) { return static_cast<double>(frame) * decoding.frame_shift_s; }
 
+// Sets the text and the tags of an alternative from its words.
+void join_words(Alternative *alternative) {
+  alternative->text.clear();
+  alternative->tags.clear();
+  for (const Word &word : alternative->words) {
+    if (!alternative->text.empty()) alternative->text += ' ';
+    alternative->text += word.text;
+    if (!alternative->tags.empty() && !word.tags.empty()) alternative->tags += '\n';
+    alternative->tags += word.tags;
+  }
+}
+
 Alternative spell(const PathWords &path, uint64_t first_frame, const Decoding &decoding) {
   Alternative result;
   result.graph_cost = path.graph_cost;
@@ -29,16 +41,13 @@ Alternative spell(const PathWords &path, uint64_t first_frame, const Decoding &d
     word.id = span.word;
     word.start_s = time_s(first_frame + span.begin, decoding);
     word.end_s = time_s(first_frame + span.end, decoding);
-    if (!result.text.empty()) result.text += ' ';
-    result.text += word.text;
     if (const WordLabel *const label = decoding.graph->label(span.word)) {
       word.rule = label->rule;
       word.tags = label->tags;
-      if (!result.tags.empty() && !word.tags.empty()) result.tags += '\n';
-      result.tags += word.tags;
     }
     result.words.push_back(std::move(word));
   }
+  join_words(&result);
   return result;
 }
 
@@ -71,7 +80,9 @@ Alternative make_alternative(const LatticePath &path, const CompactLattice &latt
 }
 
 uint32_t state_of(uint32_t transition_id, const Decoding &decoding) {
-  return decoding.graph->is_silence(transition_id) ? kNoState : decoding.graph->graph().transition(transition_id).pdf;
+  const bool is_unknown = decoding.graph->is_silence(transition_id) ||
+                          (decoding.graph->decoding().has_garbage && decoding.graph->is_garbage(transition_id));
+  return is_unknown ? kNoState : decoding.graph->graph().transition(transition_id).pdf;
 }
 
 // Applies the boosts; on failure it logs a warning and the result stays unboosted. Phrases that are never heard bring one, too.
@@ -148,22 +159,74 @@ void add_states(const asr_path &path, const Decoding &decoding, std::vector<uint
   }
 }
 
+namespace {
+
+uint32_t frame_of(double time_s, uint64_t first_frame, const Decoding &decoding) {
+  return static_cast<uint32_t>(std::llround(time_s / decoding.frame_shift_s) - static_cast<long long>(first_frame));
+}
+
+// Returns the confidence of the sound from the first word to the last one.
+float confidence(const Comparison &comparison, const Word &first, const Word &last, uint64_t first_frame,
+                 const Decoding &decoding) {
+  return comparison.confidence(frame_of(first.start_s, first_frame, decoding), frame_of(last.end_s, first_frame, decoding));
+}
+
+// The words of a keyword follow each other, and have its name as their rule. One that goes on at the end of a PARTIAL is not
+// heard yet.
+void judge_keywords(const Comparison &comparison, uint64_t first_frame, const Decoding &decoding, asr_event *event) {
+  float best = -1;
+  size_t n_stable = 0;
+  for (Alternative &alternative : event->alternatives) {
+    const bool is_best = &alternative == &event->alternatives[0];
+    std::vector<Word> kept;
+    const std::vector<Word> &words = alternative.words;
+    for (size_t begin = 0, end = 0; begin < words.size(); begin = end) {
+      const std::string &name = words[begin].rule;
+      const size_t n = 1 + static_cast<size_t>(std::count(name.begin(), name.end(), ' '));
+      while (end < words.size() && end < begin + n && words[end].rule == name) ++end;
+      const bool goes_on = event->kind != ASR_EVENT_FINAL && words[end - 1].end_s + decoding.frame_shift_s / 2 > event->time_s;
+      const auto own = decoding.graph->decoding().keywords.find(name);
+      if (end - begin < n || goes_on || own == decoding.graph->decoding().keywords.end()) continue;
+      const float found = confidence(comparison, words[begin], words[end - 1], first_frame, decoding);
+      if (is_best) best = std::max(best, found);
+      if (found < decoding.keyword_threshold.value_or(static_cast<float>(own->second))) continue;
+      for (size_t i = begin; i < end; ++i) {
+        kept.push_back(words[i]);
+        kept.back().confidence = found;
+        if (is_best && i < event->n_stable_words) ++n_stable;
+      }
+    }
+    alternative.words = std::move(kept);
+    join_words(&alternative);
+  }
+  event->n_stable_words = n_stable;
+  if (best >= 0) event->out_of_grammar = 1 - best;
+  if (event->alternatives[0].words.empty()) event->flags |= ASR_FLAG_NO_SPEECH;
+}
+
+}  // namespace
+
 // Without words there is nothing to reject. A search that died, or whose path stops in the middle
 // of a sentence, found no sentence of the grammar.
 void judge(const Comparison &comparison, uint64_t first_frame, const Decoding &decoding, asr_event *event) {
   if (event->alternatives[0].words.empty()) return;
+  if (decoding.finds_keywords) return judge_keywords(comparison, first_frame, decoding, event);
   const bool is_sentence = (event->flags & (ASR_FLAG_BEAM_DIED | ASR_FLAG_NOT_FINAL_STATE)) == 0;
   event->out_of_grammar = is_sentence ? comparison.out_of_grammar() : 1;
   if (event->kind != ASR_EVENT_FINAL) return;
   if (event->out_of_grammar > decoding.reject_threshold) event->flags |= ASR_FLAG_REJECTED;
-  const auto frame_of = [&](double time_s) {
-    return static_cast<uint32_t>(std::llround(time_s / decoding.frame_shift_s) - static_cast<long long>(first_frame));
-  };
   for (Alternative &alternative : event->alternatives) {
     for (Word &word : alternative.words) {
-      if (word.confidence > 0) word.confidence *= comparison.confidence(frame_of(word.start_s), frame_of(word.end_s));
+      if (word.confidence > 0) word.confidence *= confidence(comparison, word, word, first_frame, decoding);
     }
   }
+}
+
+void leave_out_keywords(const Decoding &decoding, asr_event *event) {
+  if (!decoding.finds_keywords || !decoding.background) return;
+  event->alternatives[0].words.clear();
+  join_words(&event->alternatives[0]);
+  event->n_stable_words = 0;
 }
 
 EventPointer path_event(const asr_path &path, const SpokenPath &before, uint64_t first_frame, const Decoding &decoding,

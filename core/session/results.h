@@ -34,6 +34,8 @@ struct Decoding {
         n_best(options.n_best),
         reject_threshold(
             options.reject_threshold.value_or(static_cast<float>(graph->decoding().reject_threshold.value_or(-1)))),
+        finds_keywords(!graph->decoding().keywords.empty()),
+        keyword_threshold(options.reject_threshold ? std::optional<float>(1 - *options.reject_threshold) : std::nullopt),
         background(reject_threshold < 0 ? nullptr : options.background) {}
 
   std::shared_ptr<LoadedGraph> graph;
@@ -43,6 +45,8 @@ struct Decoding {
   float lattice_beam;
   uint32_t n_best;
   float reject_threshold;
+  bool finds_keywords;                      // its words are those of keywords
+  std::optional<float> keyword_threshold;   // of all keywords, instead of the graph's
   std::shared_ptr<LoadedGraph> background;  // the graph that results are compared with; nullptr: no comparison
 };
 
@@ -78,9 +82,12 @@ SearchLattice search_lattice(std::optional<Comparison> comparison, Boosts boosts
 // Appends the acoustic model's state of each frame of a path; kNoState in silence and noise.
 void add_states(const asr_path &path, const Decoding &decoding, std::vector<uint32_t> *states);
 
-// Sets the score of an event with words, and of a FINAL event its flag, and the confidences of its words. first_frame: of the
-// utterance.
+// Sets the score of an event with words, and of a FINAL event its flag, and the confidences of its words. Of keywords it keeps
+// those that reach their thresholds. first_frame: of the utterance.
 void judge(const Comparison &comparison, uint64_t first_frame, const Decoding &decoding, asr_event *event);
+
+// Leaves out the words of a PARTIAL that is not compared with the background, if they would be keywords.
+void leave_out_keywords(const Decoding &decoding, asr_event *event);
 
 // Makes a FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds. Throws ASR_CANCELLED
 // soon after it is stopped, and the pieces' failure if there was one. *states: the states of the first alternative's path.

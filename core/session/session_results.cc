@@ -167,6 +167,7 @@ std::optional<Comparison> Session::comparison_of_search() const {
 
 EventPointer Session::judged(EventPointer event, const asr_path &path) const {
   const bool is_too_long = event->kind != ASR_EVENT_FINAL && path.n_frames * model_->frame_shift_s() > kMaxComparedPartial_s;
+  if (is_too_long) leave_out_keywords(utterance_->decoding(), event.get());
   if (event->alternatives[0].words.empty() || is_too_long) return event;
   if (const auto compared = comparison(path)) {
     judge(*compared, utterance_->first_frame(), utterance_->decoding(), event.get());

@@ -11,6 +11,11 @@ std::function<bool(uint32_t transition_id)> silence_of(const std::shared_ptr<Loa
   return [loaded = graph.get()](uint32_t transition_id) { return loaded->is_silence(transition_id); };
 }
 
+TransitionTest garbage_of(const std::shared_ptr<LoadedGraph> &graph) {
+  if (!graph->decoding().has_garbage) return {};
+  return [loaded = graph.get()](uint32_t transition_id) { return loaded->is_garbage(transition_id); };
+}
+
 }  // namespace
 
 Utterance::Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> graph, const StreamOptions &options,
@@ -66,7 +71,8 @@ void Utterance::take(size_t n) { n_frames_ += static_cast<uint32_t>(n); }
 PathTail Utterance::tail(const asr_path &path) const { return tail_of_path(path, silence_of(decoding_.graph), settled_.tail); }
 
 HeardPath Utterance::heard(const asr_path &path) const {
-  return heard_path(path, decoding_.acoustic_scale, decoding_.word_insertion_cost, silence_of(decoding_.graph), settled_.heard);
+  return heard_path(path, decoding_.acoustic_scale, decoding_.word_insertion_cost, silence_of(decoding_.graph), settled_.heard,
+                    garbage_of(decoding_.graph));
 }
 
 std::vector<WordSpan> Utterance::words(const asr_path &path) const {
@@ -124,7 +130,8 @@ void Utterance::take_settled_paths(const Device &device) {
   settled_.tail.add(piece.arcs, piece.n_arcs, silence_of(decoding_.graph));
   if (keeps_states_) add_states(piece, decoding_, &settled_.states);
   if (!background_) return;
-  settled_.heard.add(piece.arcs, piece.n_arcs, decoding_.acoustic_scale, silence_of(decoding_.graph));
+  settled_.heard.add(piece.arcs, piece.n_arcs, decoding_.acoustic_scale, silence_of(decoding_.graph),
+                     garbage_of(decoding_.graph));
   const asr_path background = piece_of(background_);
   settled_.background_heard.add(background.arcs, background.n_arcs, decoding_.acoustic_scale, silence_of(decoding_.background));
 }

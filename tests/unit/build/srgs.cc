@@ -107,7 +107,7 @@ TEST(Srgs, ErrorsNameTheirPlace) {
   in_grammar("<rule id='r'><item repeat='1-' repeat-prob='1'>a</item></rule>", "line 3, column 14: with a repeat-prob of 1");
   in_grammar("<rule id='r'><one-of><item weight='x'>a</item></one-of></rule>", "line 3, column 22: \"x\" is not a weight");
   in_grammar("<rule id='r'><ruleref uri='other.grxml#a'/></rule>", "line 3, column 14: \"other.grxml#a\" is not \"#\"");
-  in_grammar("<rule id='r'><ruleref special='GARBAGE'/></rule>", "line 3, column 14: the special rule GARBAGE");
+  in_grammar("<rule id='r'><ruleref special='TRASH'/></rule>", "line 3, column 14: the special rule TRASH");
   in_grammar("<rule id='r'>a <ruleref uri='#n'/></rule>", "line 3, column 16: the rule <n> is not defined");
   in_grammar("<rule id='r'><token>a b</token></rule>", "line 3, column 14: 'a b' is not one word");
   in_grammar("<lexicon uri='x'/>", "line 3, column 1: <lexicon> is not supported here");

@@ -93,6 +93,17 @@ TEST(OutOfGrammar, IsOfSpeechBetweenWords) {
   EXPECT_LT(spoken.compare().out_of_grammar(), 0.5f);  // silence to both
 }
 
+TEST(OutOfGrammar, GarbageFitsAnySound) {
+  Spoken spoken({-0.4f, 0.9f, -0.4f});
+  EXPECT_GT(spoken.compare().out_of_grammar(), 0.8f);
+  spoken.words.erase(spoken.words.begin() + 1);
+  spoken.grammar.is_garbage.assign(spoken.grammar.is_speech.size(), false);
+  std::fill(spoken.grammar.is_garbage.begin() + 60, spoken.grammar.is_garbage.begin() + 100, true);
+  const Comparison comparison = spoken.compare();
+  EXPECT_LT(comparison.out_of_grammar(), 0.1f);
+  EXPECT_NEAR(comparison.confidence(20, 60), Spoken({-0.4f, -0.4f, -0.4f}).compare().confidence(60, 100), 0.03f);
+}
+
 TEST(OutOfGrammar, OfNothingIsANumber) {
   const float score = out_of_grammar({}, {});
   EXPECT_GE(score, 0);

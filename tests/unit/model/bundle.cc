@@ -43,6 +43,8 @@ TEST(Bundle, RoundTrips) {
   EXPECT_EQ(bundle.decoding.word_insertion_cost, expected.decoding.word_insertion_cost);
   EXPECT_EQ(bundle.decoding.max_active, expected.decoding.max_active);
   EXPECT_EQ(bundle.decoding.reject_threshold, expected.decoding.reject_threshold);
+  EXPECT_EQ(bundle.decoding.has_garbage, expected.decoding.has_garbage);
+  EXPECT_EQ(bundle.decoding.keywords, expected.decoding.keywords);
   EXPECT_EQ(bundle.filler_words, expected.filler_words);
   EXPECT_TRUE(bundle.has("a.bin"));
   EXPECT_FALSE(bundle.has("graph.bin"));
@@ -103,6 +105,9 @@ TEST(Bundle, RefusesBadFields) {
       {"/decoding/acoustic_scale", 0, "acoustic_scale"},
       {"/decoding/word_insertion_cost", 1e7, "word_insertion_cost"},
       {"/decoding/max_active", 0, "max_active"},
+      {"/decoding/garbage", 1, "garbage"},
+      {"/decoding/keywords", 1, "keywords"},
+      {"/decoding/keywords", {{"stop", 1.5}}, "stop"},
       {"/decoding/reject_threshold", 1.5, "reject_threshold"},
       {"/front_end/n_mel", -1, "n_mel"},
       {"/front_end/unknown", 1, "unknown"},

@@ -65,7 +65,7 @@ inline Bundle small_bundle() {
   bundle.source = "made for a test, \"quoted\" \xc3\xa9";
   bundle.made_by = {{"0.2.0", {"import", "sphinx", "a model", "small"}}, {"0.3.0", {"graph"}}};
   bundle.front_end = sphinx_front_end();
-  bundle.decoding = {12.5, 0.07, -1.5, 1234, 0.25};
+  bundle.decoding = {12.5, 0.07, -1.5, 1234, 0.25, true, {{"stop", 0.5}, {"turn on", 0.25}}};
   bundle.filler_words = {{"<sil>", {"SIL"}}, {"[NOISE]", {"A", "SIL"}}};
   return bundle;
 }
