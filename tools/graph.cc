@@ -12,6 +12,7 @@
 #include "builder/graph/jsgf.h"
 #include "builder/graph/phone_loop.h"
 #include "builder/graph/prune.h"
+#include "builder/graph/token_expansion.h"
 #include "builder/graph/trie_lm.h"
 #include "builder/import/graph_check.h"
 #include "builder/import/openfst_file.h"
@@ -108,7 +109,10 @@ void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph,
   write_words(words, directory.file("words.txt"));
   write_symbols(phone_symbols(set), directory.file("phones.txt"));
   if (set.knows_contexts()) {
-    write_graph(make_phone_loop(set, scales), directory.file("background.bin"));
+    const TokenFrames tokens = token_frames(bundle);
+    const bool has_tokens = tokens.topology != TokenTopology::kNone;
+    write_graph(has_tokens ? make_token_loop(tokens, set.n_pdfs) : make_phone_loop(set, scales),
+                directory.file("background.bin"));
     names.push_back("background.bin");
   }
   keep_files(bundle, directory, &names);
@@ -169,7 +173,7 @@ void import_graph(const GraphArguments &arguments, const Bundle &bundle, const H
                              {}};
     check_are_words(words.words, set, arguments.words);
     graph = read_openfst_graph(arguments.hclg, set, words.words, arguments.words);
-    check_decoding_graph(graph, set, arguments.hclg);
+    if (!bundle.scores || bundle.scores->topology == TokenTopology::kNone) check_decoding_graph(graph, set, arguments.hclg);
     progress.update(-1, "writing the graph");
     write(arguments, bundle, graph, words, set);
   }
@@ -223,6 +227,7 @@ void run_graph(const GraphArguments &arguments) {
     GraphOptions options = arguments.options;
     options.filler_phones = filler_phones(bundle, set);
     options.filler_phones.insert(options.filler_phones.end(), silence.begin(), silence.end());
+    options.tokens = token_frames(bundle);
     options.n_threads = 0;
     graph = build_graph(set, lexicon, grammar, options, report, &sizes);
     progress.update(-1, "writing the graph");

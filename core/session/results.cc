@@ -17,7 +17,10 @@ namespace asr {
 
 namespace {
 
-double time_s(uint64_t frame, const Decoding &decoding) { return static_cast<double>(frame) * decoding.frame_shift_s; }
+double time_s(uint64_t row, const Decoding &decoding) {
+  const uint64_t frame = decoding.frame_map ? decoding.frame_map->frame_of(row) : row;
+  return static_cast<double>(frame) * decoding.frame_shift_s;
+}
 
 Alternative spell(const PathWords &path, uint64_t first_frame, const Decoding &decoding) {
   Alternative result;
@@ -156,12 +159,14 @@ void judge(const Comparison &comparison, uint64_t first_frame, const Decoding &d
   event->out_of_grammar = is_sentence ? comparison.out_of_grammar() : 1;
   if (event->kind != ASR_EVENT_FINAL) return;
   if (event->out_of_grammar > decoding.reject_threshold) event->flags |= ASR_FLAG_REJECTED;
-  const auto frame_of = [&](double time_s) {
-    return static_cast<uint32_t>(std::llround(time_s / decoding.frame_shift_s) - static_cast<long long>(first_frame));
+  const auto row_of = [&](double time_s) {
+    const auto frame = static_cast<uint64_t>(std::llround(time_s / decoding.frame_shift_s));
+    const uint64_t row = decoding.frame_map ? decoding.frame_map->row_of(frame) : frame;
+    return static_cast<uint32_t>(static_cast<long long>(row) - static_cast<long long>(first_frame));
   };
   for (Alternative &alternative : event->alternatives) {
     for (Word &word : alternative.words) {
-      if (word.confidence > 0) word.confidence *= comparison.confidence(frame_of(word.start_s), frame_of(word.end_s));
+      if (word.confidence > 0) word.confidence *= comparison.confidence(row_of(word.start_s), row_of(word.end_s));
     }
   }
 }
