@@ -27,8 +27,8 @@ constexpr uint32_t kManyArcs = 16;
 
 enum class Kind : uint8_t { kToken, kBlank, kDelimiter, kPass, kWithout };
 
-// Whether a delimiter can come here: only directly after a word and at the start.
-enum class Delimiter : uint8_t { kNot, kMay, kMust };
+// Whether a delimiter can come here: only directly after a word and at the start. kEnd: it has not come, so that no word follows.
+enum class Delimiter : uint8_t { kNot, kMay, kMust, kEnd };
 
 struct Place {
   uint32_t state;  // of the lexical graph
@@ -165,14 +165,23 @@ class Expander {
     graph_.set_arcs(state, arcs);
   }
 
+  // Adds the ways to the end of the sentence that take no word.
+  void add_ends(uint32_t root, std::vector<StateArc> *arcs) {
+    for (const LexicalArc *arc = first_arc(root); arc != last_arc(root); ++arc) {
+      if (arc->label == 0) {
+        arcs->push_back({0, arc->word, arc->cost, state_of({arc->next, Kind::kPass, Delimiter::kEnd, true, 0})});
+      }
+    }
+  }
+
   // Adds the arcs of a place of the kind kPass or kWithout.
   void add_followers(const Place &place, std::vector<StateArc> *arcs) {
     const bool is_root = place.state < n_roots_;
-    if (is_root && place.delimiter != Delimiter::kNot) {
+    if (is_root && (place.delimiter == Delimiter::kMay || place.delimiter == Delimiter::kMust)) {
       arcs->push_back({silent_id(frames_.delimiter, false, false), 0, 0,
                        state_of({place.state, Kind::kDelimiter, Delimiter::kNot, true, 0})});
-      if (place.delimiter == Delimiter::kMust) return;
     }
+    if (is_root && place.delimiter >= Delimiter::kMust) return add_ends(place.state, arcs);
     const uint32_t without = place.kind == Kind::kWithout ? label_phone(place.label) : kNoToken;
     for (const LexicalArc *arc = first_arc(place.state); arc != last_arc(place.state); ++arc) {
       if (arc->label == 0) {

@@ -190,7 +190,7 @@ void expect_same(const Alignments &found, const Alignments &expected, const std:
 
 TEST(TokenExpansion, HasTheAlignmentsOfTheDefinition) {
   size_t n_alignments = 0;
-  for (unsigned seed = 0; seed < 60; ++seed) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
     const size_t n_words = 1 + random() % 3;
     const Lexicon lexicon = random_lexicon(n_words, &random);
@@ -199,7 +199,7 @@ TEST(TokenExpansion, HasTheAlignmentsOfTheDefinition) {
       for (const auto &[has_delimiter, needs_delimiter] : {std::pair(false, false), {true, false}, {true, true}}) {
         const TokenFrames frames = frames_of(topology, has_delimiter, needs_delimiter);
         const GraphData graph = graph_of(grammar, lexicon, frames);
-        for (size_t n_frames = 1; n_frames <= 5; ++n_frames) {
+        for (size_t n_frames = 1; n_frames <= 4; ++n_frames) {
           Alignments found;
           walk(graph, grammar, graph.start_state, n_frames, "", {}, 0, &found);
           const Alignments expected = Definition(grammar, lexicon, frames, n_frames).run();
@@ -212,7 +212,7 @@ TEST(TokenExpansion, HasTheAlignmentsOfTheDefinition) {
       }
     }
   }
-  EXPECT_GT(n_alignments, 100000u);
+  EXPECT_GT(n_alignments, 10000u);
 }
 
 // The rule of CTC itself: tokens that follow each other are one, and blanks go.
