@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "builder/import/tokens.h"
+#include "core/base/limits.h"
 #include "tools/import.h"
 
 namespace asr::tool {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes T∘(L∘G) for networks whose outputs are tokens: it gives every token of the lexical graph its frames, and puts the
-// blanks of CTC between them (T1 of docs/equations.md). It takes the place of expand_contexts() there, for any number of
+// blanks of CTC between them (S2 of docs/equations.md). It takes the place of expand_contexts() there, for any number of
 // tokens, as they have no context.
 #pragma once
 

@@ -310,6 +310,8 @@ ImportedModel import_tokens(const TokensOptions &options) {
                                    options.classes.c_str()));
     }
   }
+  if (options.classes.empty()) scores.piece_scores = list.scores;
+  if (!scores.piece_scores.empty()) scores.piece_scores.resize(states.size(), 0);  // a blank behind them
   scores.n_states = static_cast<uint32_t>(states.size());
   if (is_ctc) scores.blank = find_token(states, tokens[blank], "--blank");
   if (!options.delimiter.empty()) scores.delimiter = find_token(states, options.delimiter, "--delimiter");

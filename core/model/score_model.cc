@@ -48,6 +48,8 @@ void ScoreModel::validate(const std::string &source) const {
   for (const uint32_t state : state_of_column) check(state == kNoToken || state < n_states, "columns");
   check(log_priors.empty() || log_priors.size() == n_states, "log_priors");
   for (const float prior : log_priors) check(std::isfinite(prior) && prior <= 0, "log_priors");
+  check(piece_scores.empty() || piece_scores.size() == n_states, "piece_scores");
+  for (const float score : piece_scores) check(std::isfinite(score), "piece_scores");
   check(prior_scale >= 0 && prior_scale <= kMaxPriorScale && (prior_scale == 0 || !log_priors.empty()), "prior_scale");
   check(std::abs(blank_penalty) <= kMaxBlankPenalty && (blank_penalty == 0 || has_blank()), "blank_penalty");
 }
@@ -63,11 +65,14 @@ void write_score_model(const ScoreModel &model, JsonWriter *json) {
     for (const uint32_t state : model.state_of_column) json->value(state == kNoToken ? -1.0 : static_cast<double>(state));
     json->end_array();
   }
-  if (!model.log_priors.empty()) {
-    json->key("log_priors"), json->begin_array();
-    for (const float prior : model.log_priors) json->value(prior);
+  const auto write = [&](const char *name, const std::vector<float> &values) {
+    if (values.empty()) return;
+    json->key(name), json->begin_array();
+    for (const float value : values) json->value(value);
     json->end_array();
-  }
+  };
+  write("log_priors", model.log_priors);
+  write("piece_scores", model.piece_scores);
   if (model.prior_scale != 0) json->key("prior_scale"), json->value(model.prior_scale);
   if (model.blank_penalty != 0) json->key("blank_penalty"), json->value(model.blank_penalty);
   json->end_object();
@@ -92,13 +97,16 @@ ScoreModel score_model_from_json(const Parsed &json, const std::string &source) 
       model.state_of_column.push_back(column.get<double>() < 0 ? kNoToken : static_cast<uint32_t>(column.get<double>()));
     }
   }
-  if (json.contains("log_priors")) {
-    if (!json["log_priors"].is_array()) bad_field(source, "log_priors");
-    for (const Parsed &prior : json["log_priors"]) {
-      if (!prior.is_number()) bad_field(source, "log_priors");
-      model.log_priors.push_back(prior.get<float>());
+  const auto read = [&](const char *name, std::vector<float> *values) {
+    if (!json.contains(name)) return;
+    if (!json[name].is_array()) bad_field(source, name);
+    for (const Parsed &value : json[name]) {
+      if (!value.is_number()) bad_field(source, name);
+      values->push_back(value.get<float>());
     }
-  }
+  };
+  read("log_priors", &model.log_priors);
+  read("piece_scores", &model.piece_scores);
   model.prior_scale = number_of(json, "prior_scale", source);
   model.blank_penalty = number_of(json, "blank_penalty", source);
   model.validate(source);

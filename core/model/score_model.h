@@ -15,7 +15,6 @@ namespace asr {
 class JsonWriter;
 
 constexpr uint32_t kNoToken = 0xffffffffu;
-constexpr double kMaxBlankPenalty = 1e6, kMaxPriorScale = 100;
 
 // How the frames of a token follow each other.
 enum class TokenTopology {
@@ -25,7 +24,7 @@ enum class TokenTopology {
   kHmm,         // one state a token, no blank
 };
 
-// Rows of n_columns() values become rows of n_states, by T2 of docs/equations.md.
+// Rows of n_columns() values become rows of n_states, by S1 of docs/equations.md.
 struct ScoreModel {
   uint32_t n_states = 0;
   TokenTopology topology = TokenTopology::kNone;
@@ -33,6 +32,7 @@ struct ScoreModel {
   uint32_t delimiter = kNoToken;          // the token between words; kNoToken: none
   std::vector<uint32_t> state_of_column;  // several columns of a state are added; kNoToken: unused. Empty: one to one
   std::vector<float> log_priors;          // [n_states], or empty
+  std::vector<float> piece_scores;        // [n_states] of SentencePiece, by which words are spelled; or empty
   double prior_scale = 0;                 // how much of the priors is taken off
   double blank_penalty = 0;               // taken off the blank
 
