@@ -219,8 +219,8 @@ asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info) 
     value.device_name = model.device().entry().info.name;
     value.sample_rate_hz = model.bundle().front_end.sample_rate_hz;
     value.frame_shift_ms = 1000 * model.frame_shift_s();
-    value.n_feature_dims = model.n_dims();
-    value.n_states = model.n_states();
+    value.n_feature_dims = model.scores() ? 0 : model.n_dims();
+    value.n_states = model.n_columns();
     if (const asr::GraphName name = engine->engine->own_graph()) {
       const std::shared_ptr<asr::LoadedGraph> own = name->get();
       value.n_words = static_cast<uint32_t>(own->words().size());
@@ -398,6 +398,8 @@ void asr_stream_config_default(asr_stream_config *config) {
   config->channel = -1;
   config->vtln_warp = 1;
   config->word_insertion_cost = NAN;
+  config->blank_penalty = NAN;
+  config->prior_scale = NAN;
   config->min_active = 200;
   config->max_backlog_ms = 30000;
   config->n_best = 1;

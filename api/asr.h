@@ -257,7 +257,7 @@ typedef struct asr_engine_info {
   double sample_rate_hz; /* the model's; streams of any other rate are resampled */
   double frame_shift_ms;
   uint32_t n_feature_dims; /* D: the row length of ASR_INPUT_FEATURES */
-  uint32_t n_states;       /* S, the number of senones (pdfs): the row length of ASR_INPUT_LOGLIKES */
+  uint32_t n_states;       /* S, the number of senones (pdfs) or tokens: the row length of ASR_INPUT_LOGLIKES */
   uint32_t n_words;        /* word symbols in the graph; this and the following members describe the graph "" */
   uint32_t n_graph_states;
   uint64_t n_graph_arcs;
@@ -596,6 +596,12 @@ typedef struct asr_stream_config {
   uint32_t idle_ms;     /* since 0.3.0. With an endpoint, time without a call of asr_feed after which the utterance ends as by
                            asr_end_utterance, 100..600000; 0 (default) = a stream that is fed nothing waits for ever. It is
                            measured by the system's monotonic clock, unlike all other times, which are those of the audio */
+  /* For ASR_INPUT_LOGLIKES of models of tokens (docs/ctc.md). Since 0.3.0. */
+  float blank_penalty; /* subtracted from the log-likelihoods of the blank; NaN (default) = the bundle's */
+  float prior_scale;   /* share of the tokens' log priors that is subtracted, 0..100; NaN (default) = the bundle's */
+  float blank_skip;    /* probability of the blank, 0..1, beyond which only the first of several frames is searched; 0 (default) =
+                          all are. The rows must be log posteriors. Not with an endpoint */
+  uint32_t reserved4;  /* 0 */
 } asr_stream_config;
 
 /* Fills *config with the defaults and its size. */

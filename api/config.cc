@@ -247,6 +247,18 @@ StreamConfig read_config(const asr_stream_config *config) {
     if (!(c.reject_threshold < 0)) check_range(c.reject_threshold, 0.0f, 1.0f, "asr_stream_config.reject_threshold");
     options.reject_threshold = c.reject_threshold;
   }
+  if (!std::isnan(c.blank_penalty)) {
+    check_range(c.blank_penalty, -static_cast<float>(kMaxBlankPenalty), static_cast<float>(kMaxBlankPenalty),
+                "asr_stream_config.blank_penalty");
+    options.blank_penalty = c.blank_penalty;
+  }
+  if (!std::isnan(c.prior_scale)) {
+    check_range(c.prior_scale, 0.0f, static_cast<float>(kMaxPriorScale), "asr_stream_config.prior_scale");
+    options.prior_scale = c.prior_scale;
+  }
+  check_range(c.blank_skip, 0.0f, 1.0f, "asr_stream_config.blank_skip");
+  options.blank_skip = c.blank_skip;
+  check_range(c.reserved4, 0u, 0u, "asr_stream_config.reserved4");
   options.pre_roll_s = pre_roll_s(c, options.is_audio());
   if (c.graph != nullptr) options.graph = c.graph;
   result.speaker = c.speaker;

@@ -13,6 +13,8 @@
 #include "builder/graph/keywords.h"
 #include "builder/graph/phone_loop.h"
 #include "builder/graph/prune.h"
+#include "builder/graph/spelled_words.h"
+#include "builder/graph/token_expansion.h"
 #include "builder/graph/trie_lm.h"
 #include "builder/import/graph_check.h"
 #include "builder/import/openfst_file.h"
@@ -33,6 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct GraphArguments {
+  std::string delimiter;  // "optional" or "required"; "": the latter where words are spelled
   std::string model, silence, lexicon, g2p, lm, jsgf, rule, words, keywords, hclg, out, archive, letter_case = "asis";
   double prune = 0;
   bool single = false, drop_unknown = false;
@@ -67,7 +70,6 @@ void check(const GraphArguments &arguments) {
       throw UsageError("graph: give --hclg together with --words and neither grammar nor lexicon");
     return;
   }
-  if (arguments.lexicon.empty()) throw UsageError("graph: --lexicon is required");
   const int n_grammars =
       !arguments.lm.empty() + !arguments.jsgf.empty() + !arguments.words.empty() + !arguments.keywords.empty();
   if (n_grammars != 1) throw UsageError("graph: give one of --lm, --jsgf, --words and --keywords");
@@ -114,7 +116,10 @@ void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph,
   write_words(words, directory.file("words.txt"));
   write_symbols(phone_symbols(set), directory.file("phones.txt"));
   if (set.knows_contexts()) {
-    write_graph(make_phone_loop(set, scales), directory.file("background.bin"));
+    const TokenFrames tokens = token_frames(bundle);
+    const bool has_tokens = tokens.topology != TokenTopology::kNone;
+    write_graph(has_tokens ? make_token_loop(tokens, set.n_pdfs) : make_phone_loop(set, scales),
+                directory.file("background.bin"));
     names.push_back("background.bin");
   }
   keep_files(bundle, directory, &names);
@@ -175,7 +180,7 @@ void import_graph(const GraphArguments &arguments, const Bundle &bundle, const H
                              {}};
     check_are_words(words.words, set, arguments.words);
     graph = read_openfst_graph(arguments.hclg, set, words.words, arguments.words);
-    check_decoding_graph(graph, set, arguments.hclg);
+    if (!bundle.scores || bundle.scores->topology == TokenTopology::kNone) check_decoding_graph(graph, set, arguments.hclg);
     progress.update(-1, "writing the graph");
     write(arguments, bundle, graph, words, set);
   }
@@ -201,21 +206,27 @@ void run_graph(const GraphArguments &arguments) {
   GraphSizes sizes{};
   GraphData graph;
   std::optional<GuessedWords> guessed;
+  std::optional<SpelledWords> spelled;
   std::vector<std::string> dropped, unpronounced, unusable, notes;
   if (!arguments.g2p.empty()) {
     guessed.emplace(std::make_shared<G2pModel>(read_g2p_model(arguments.g2p)), set, arguments.g2p_variants);
   }
+  if (arguments.lexicon.empty()) {
+    if (token_frames(bundle).topology == TokenTopology::kNone) throw UsageError("graph: --lexicon is required");
+    spelled.emplace(set, *bundle.scores);
+  }
   {
     Progress progress("graph");
     const BuildProgress report = [&](double fraction, const std::string &what) { progress.update(fraction, what); };
-    Lexicon lexicon = read_sphinx_lexicon(arguments.lexicon, set, &n_left_out);
+    Lexicon lexicon;
+    if (!arguments.lexicon.empty()) lexicon = read_sphinx_lexicon(arguments.lexicon, set, &n_left_out);
     if (n_left_out > 0) left_out = list_left_out(lexicon, n_left_out, arguments.lexicon);
     notes = lexicon.notes;
     Vocabulary vocabulary;
     vocabulary.pronounced = [&](const std::string &word) {
-      return lexicon.contains(word) || (guessed && guessed->pronounces(word));
+      return lexicon.contains(word) || (guessed && guessed->pronounces(word)) || (spelled && spelled->pronounces(word));
     };
-    vocabulary.dictionary = arguments.lexicon;
+    vocabulary.dictionary = spelled ? "the tokens of " + arguments.model : arguments.lexicon;
     vocabulary.drop_unknown = arguments.drop_unknown;
     vocabulary.dropped = &dropped;
     vocabulary.why_left_out = [&](const std::string &word) {
@@ -226,11 +237,14 @@ void run_graph(const GraphArguments &arguments) {
     note_results(grammar, &bundle.decoding);
     for (const std::string &word : dropped) (lexicon.left_out.count(word) > 0 ? unusable : unpronounced).push_back(word);
     if (guessed) add_words(&lexicon, guessed->words(), arguments.g2p);
+    if (spelled) add_words(&lexicon, spelled->words(), arguments.model);
     n_words = grammar.words.size() - 1;
     add_outputs(&grammar, lexicon);
     GraphOptions options = arguments.options;
     options.filler_phones = filler_phones(bundle, set);
     options.filler_phones.insert(options.filler_phones.end(), silence.begin(), silence.end());
+    options.tokens = token_frames(bundle);
+    options.tokens.needs_delimiter = arguments.delimiter == "required" || (arguments.delimiter.empty() && spelled);
     options.n_threads = 0;
     graph = build_graph(set, lexicon, grammar, options, report, &sizes);
     progress.update(-1, "writing the graph");
@@ -252,7 +266,7 @@ void add_graph(Command app) {
   Command graph = app.command("graph", "Build a recognition graph from a dictionary and a language model or grammar");
   graph.option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out or --archive is given")
       .required();
-  graph.option("--lexicon", arguments->lexicon, "Dictionary in the form of CMU Sphinx, Kaldi, MFA or HTK");
+  graph.option("--lexicon", arguments->lexicon, "Dictionary in the form of CMU Sphinx, Kaldi, MFA or HTK; without it tokens spell the words (docs/ctc.md)");
   graph.option("--silence", arguments->silence,
                "Phones of silence, such as pau,sp, or a file of their names: optional between words (default: the model's)");
   graph.option("--g2p", arguments->g2p, "Model of senone g2p, which pronounces the words that the dictionary lacks");
@@ -272,6 +286,10 @@ void add_graph(Command app) {
   graph.option("--case", arguments->letter_case, "Change the grammar's words to the dictionary's case")
       .one_of({"asis", "lower", "upper"})
       .shows_default();
+  graph
+      .option("--delimiter", arguments->delimiter,
+              "Of models of tokens: whether the token between words has to come there (default: only without --lexicon)")
+      .one_of(std::vector<std::string>{"optional", "required"});
   graph.flag("--drop-unknown", arguments->drop_unknown, "Leave out words that have no pronunciation instead of refusing");
   graph.option("--prune", arguments->prune, "Leave out n-grams that change perplexity by less than this, such as 1e-8")
       .range(0.0, 1.0);

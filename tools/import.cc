@@ -70,6 +70,10 @@ void add_decoding_options(Command app, DecodingOptions &decoding) {
 
 void print_summary(const ImportedModel &model, const std::string &output) {
   const FrontEnd &front_end = model.bundle.front_end;
+  if (const auto &scores = model.bundle.scores) {
+    return print_line(stdout, "%s: %s, %u states, rows of %u values every %g ms", output.c_str(), model.bundle.source.c_str(),
+                      scores->n_states, scores->n_columns(), 1000 * front_end.shift_samples / front_end.sample_rate_hz);
+  }
   print_line(stdout, "%s: %s, %zu phones, %zu HMMs for %llu contexts, %u pdfs, %llu Gaussians, %u dimensions, %g Hz",
              output.c_str(), model.bundle.source.c_str(), model.hmms.phones.size(), model.hmms.hmms.size(),
              static_cast<unsigned long long>(model.hmms.n_contexts()), model.acoustic.n_states,

@@ -36,6 +36,12 @@ ReadModel add_kaldi(Command app) {
   app.flag("--cmn-variance", options->cmn_variance, "Variance normalisation too (only with --cmn utterance)");
   app.option("--cmvn-stats", options->cmvn_stats,
              "CMVN statistics (a matrix, ark:FILE or scp:FILE) whose mean live normalisation starts with");
+  app.flag("--transitions-only", options->transitions_only,
+           "Read the transition model alone, such as a neural network's: log-likelihoods come from archives");
+  app.option("--frame-shift-ms", options->frame_shift_ms, "From one row of these to the next; 30 for chain models")
+      .range(0.1, 500.0)
+      .shows_default()
+      .needs("--transitions-only");
   app.flag("--features-only", options->features_only, "The features come from archives; audio is not recognised");
   return [options, splice, cmn] {
     if (!splice->empty()) {
@@ -47,7 +53,7 @@ ReadModel add_kaldi(Command app) {
   };
 }
 
-const ImportKind kImportKaldi{"kaldi", "a GMM model of Kaldi", add_kaldi};
+const ImportKind kImportKaldi{"kaldi", "a GMM model of Kaldi, or the transitions of any", add_kaldi};
 
 }  // namespace
 }  // namespace asr::tool

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_writer.h"
 #include "core/base/printable.h"
 #include "core/graph/graph.h"
 #include "core/model/acoustic_model.h"
@@ -70,6 +71,11 @@ Json collect(const Bundle &bundle) {
                  {"beam", bundle.decoding.beam},
                  {"max_active", bundle.decoding.max_active},
                  {"word_insertion_cost", bundle.decoding.word_insertion_cost}}}};
+  if (bundle.scores) {
+    JsonWriter scores;
+    write_score_model(*bundle.scores, &scores);
+    info["scores"] = Json::parse(scores.text());
+  }
   if (bundle.has("acoustic.bin")) info["acoustic"] = acoustic_info(bundle);
   if (bundle.has("hmms.bin")) info["hmms"] = hmm_info(bundle);
   if (bundle.has("graph.bin")) info["graph"] = graph_info(bundle);

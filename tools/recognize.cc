@@ -304,6 +304,17 @@ void add_recognize(Command app) {
   command.option("--acoustic-scale", options->acoustic_scale, "Factor on log-likelihoods; default: the bundle's")
       .range(1e-6, static_cast<double>(kMaxBeam));
   command.option("--word-insertion-cost", options->word_insertion_cost, "Cost of every word; default: the bundle's");
+  command
+      .option("--blank-penalty", options->blank_penalty,
+              "Of models of tokens: subtracted from the log-likelihoods of the blank; default: the bundle's")
+      .needs("--loglikes");
+  command.option("--prior-scale", options->prior_scale, "Share of the tokens' log priors that is subtracted; default: the bundle's")
+      .needs("--loglikes");
+  command
+      .option("--blank-skip", options->blank_skip,
+              "Probability of the blank, such as 0.99, beyond which only the first of several frames is searched; 0: all are")
+      .range(0.0, 1.0)
+      .needs("--loglikes");
   command.option("--max-active", options->max_active, "Most tokens kept a frame; default: the bundle's")
       .range(1u, std::numeric_limits<uint32_t>::max());
   command.option("--min-active", options->min_active, "Fewest tokens kept a frame, where there are as many").shows_default();

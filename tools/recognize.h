@@ -52,6 +52,7 @@ struct RecognizeOptions {
   size_t chunk_samples = 16000;
   double max_hours = 24;  // of a recording, without --endpoint
   float beam = 0, lattice_beam = 0, acoustic_scale = 0, word_insertion_cost = NAN;
+  float blank_penalty = NAN, prior_scale = NAN, blank_skip = 0;
 
   bool searches_warps() const { return vtln == "search"; }
   bool listens_first() const { return !adapt.empty() || searches_warps(); }  // true: passes for adaptation come first

@@ -30,6 +30,9 @@ asr_stream_config stream_config(const RecognizeOptions &options) {
   config.beam = options.beam;
   config.acoustic_scale = options.acoustic_scale;
   config.word_insertion_cost = options.word_insertion_cost;
+  config.blank_penalty = options.blank_penalty;
+  config.prior_scale = options.prior_scale;
+  config.blank_skip = options.blank_skip;
   config.max_active = options.max_active;
   config.min_active = options.min_active;
   config.n_best = options.n_best;

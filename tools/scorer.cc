@@ -8,6 +8,7 @@
 namespace asr::tool {
 
 Scorer::Scorer(const Device &device, const Bundle &bundle) : device_(device) {
+  check_has_gaussians(bundle);
   const AcousticModel model = read_acoustic_model(bundle.file("acoustic.bin"));
   n_dims_ = model.n_dims;
   n_pdfs_ = model.n_states;

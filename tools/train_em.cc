@@ -243,6 +243,7 @@ void run_train_em(const TrainEmArguments &arguments) {
   const double start_s = wall_seconds();
   OutputDirectory directory(arguments.out);
   Bundle bundle = read_bundle(arguments.recordings.model);
+  check_has_gaussians(bundle);
   const HmmSet set = read_hmms(bundle);
   check_contexts(bundle, set);
   const AcousticModel start = read_acoustic_model(bundle.file("acoustic.bin"));

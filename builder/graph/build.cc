@@ -59,7 +59,8 @@ GraphData build_graph(const HmmSet &set, const ContextTable &contexts, const Lex
         [&progress, begin, end](double fraction, const std::string &what) { progress(begin + (end - begin) * fraction, what); };
   };
   double cost_of_none = 0;
-  const std::vector<Filler> fillers = make_fillers(set, options, &cost_of_none);
+  const bool has_tokens = options.tokens.topology != TokenTopology::kNone;
+  const std::vector<Filler> fillers = has_tokens ? std::vector<Filler>() : make_fillers(set, options, &cost_of_none);
   *sizes = {grammar.n_states(), grammar.n_arcs(), 0, 0, 0, 0};
   Expansion expansion;
   {
@@ -67,7 +68,8 @@ GraphData build_graph(const HmmSet &set, const ContextTable &contexts, const Lex
     sizes->lexical_states = lexical.n_states();
     sizes->lexical_arcs = lexical.arcs.size();
     return_memory(lexical.arcs.size());
-    expansion = expand_contexts(lexical, set, contexts, fillers, options.scales, part(0.2, 0.6));
+    expansion = has_tokens ? expand_tokens(lexical, grammar.n_states(), options.tokens, part(0.2, 0.6))
+                           : expand_contexts(lexical, set, contexts, fillers, options.scales, part(0.2, 0.6));
   }
   StateGraph &graph = expansion.graph;
   sizes->expanded_states = graph.n_states();

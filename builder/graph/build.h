@@ -8,6 +8,7 @@
 #include "builder/graph/context_expansion.h"
 #include "builder/graph/grammar.h"
 #include "builder/graph/lexicon.h"
+#include "builder/graph/token_expansion.h"
 #include "core/graph/graph.h"
 
 namespace asr {
@@ -17,11 +18,12 @@ struct GraphOptions {
   double silence_prob = 0.3;            // probability of silence before each word and at the end
   double filler_prob = 1e-4;            // probability of each other filler phone there
   std::vector<uint32_t> filler_phones;  // filler phones other than silence
+  TokenFrames tokens;                   // of a model of tokens, which has no fillers
   uint32_t n_threads = 1;               // 0: one for each core; the graph does not depend on it
 
   bool operator==(const GraphOptions &other) const {
     return scales == other.scales && silence_prob == other.silence_prob && filler_prob == other.filler_prob &&
-           filler_phones == other.filler_phones;
+           filler_phones == other.filler_phones && tokens == other.tokens;
   }
 };
 

@@ -55,6 +55,15 @@ std::vector<uint32_t> filler_phones(const Bundle &bundle, const HmmSet &set) {
   return phones;
 }
 
+TokenFrames token_frames(const Bundle &bundle) {
+  TokenFrames frames;
+  if (!bundle.scores) return frames;
+  frames.topology = bundle.scores->topology;
+  frames.blank = bundle.scores->blank;
+  frames.delimiter = bundle.scores->delimiter;
+  return frames;
+}
+
 std::vector<std::string> phone_symbols(const HmmSet &set) {
   std::vector<std::string> phones = {"<eps>"};
   for (const BasePhone &phone : set.phones) phones.push_back(phone.name);

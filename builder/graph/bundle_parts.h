@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "builder/graph/grammar.h"
+#include "builder/graph/token_expansion.h"
 #include "core/model/bundle.h"
 #include "core/model/hmm_set.h"
 
@@ -24,6 +25,9 @@ void check_contexts(const Bundle &bundle, const HmmSet &set);
 
 // Returns the phones of the model's filler words, which may occur between words.
 std::vector<uint32_t> filler_phones(const Bundle &bundle, const HmmSet &set);
+
+// Returns how the bundle's tokens become frames; TokenTopology::kNone if it has HMMs.
+TokenFrames token_frames(const Bundle &bundle);
 
 // Returns the symbols of phones.txt.
 std::vector<std::string> phone_symbols(const HmmSet &set);

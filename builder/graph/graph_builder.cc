@@ -134,6 +134,7 @@ GraphBuilder::PhraseList GraphBuilder::read_phrases(const Inputs &inputs, RuleNo
 GraphOptions GraphBuilder::graph_options(const BuildOptions &options) const {
   GraphOptions of_graph = options.graph;
   of_graph.filler_phones = model_->fillers;
+  of_graph.tokens = token_frames(model_->bundle);
   return of_graph;
 }
 
@@ -161,6 +162,10 @@ BuiltGraph GraphBuilder::build(const std::function<Grammar(const Vocabulary &)> 
   add_outputs(&grammar, lexicon);
   const GraphOptions of_graph = graph_options(options);
   if (std::find(grammar.is_class.begin(), grammar.is_class.end(), true) != grammar.is_class.end()) {
+    if (model_->bundle.scores) {
+      fail(ASR_UNSUPPORTED, "%s: classes ($names) need a model of HMMs; write their phrases out for this one, of tokens",
+           options.name.c_str());
+    }
     const auto open = std::make_shared<OpenGrammar>();
     open->model = model_;
     open->graph = build_open_graph(model_->set, model_->contexts, lexicon, grammar, of_graph);

@@ -18,8 +18,8 @@ struct ImportedModel {
   std::vector<std::string> notes;  // messages for the user: assumptions and omissions
 };
 
-// Checks that the parts fit together and writes senone.json, acoustic.bin and hmms.bin as the bundle `path`. Leaves nothing
-// behind on failure.
+// Checks that the parts fit together and writes senone.json, acoustic.bin and hmms.bin as the bundle `path`; of a model with
+// bundle.scores no acoustic.bin, as it has no Gaussians. Leaves nothing behind on failure.
 void write_imported_model(const ImportedModel &model, const std::string &path);
 
 }  // namespace asr

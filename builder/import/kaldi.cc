@@ -12,6 +12,7 @@
 #include "builder/import/kaldi_tree.h"
 #include "builder/import/silence_phones.h"
 #include "builder/import/sums.h"
+#include "builder/import/tokens.h"
 #include "builder/text/text_file.h"
 #include "core/base/error.h"
 
@@ -151,7 +152,12 @@ std::vector<std::string> read_phone_table(const std::string &path, const kaldi::
 }  // namespace
 
 ImportedModel import_kaldi(const KaldiOptions &options) {
-  kaldi::Model source = kaldi::read_model(options.model);
+  kaldi::Model source;
+  if (options.transitions_only) {
+    source.transitions = kaldi::read_transitions(options.model);
+  } else {
+    source = kaldi::read_model(options.model);
+  }
   std::vector<std::string> phones;
   if (!options.phones.empty()) phones = read_phone_table(options.phones, source.transitions);
 
@@ -175,15 +181,24 @@ ImportedModel import_kaldi(const KaldiOptions &options) {
         "no phone is known as silence (SIL, sil), so that graphs have no pauses between words; name it with --silence, such as "
         "--silence pau or --silence data/lang/phones/silence.csl");
   }
-  model.bundle.front_end = make_front_end(options, model.acoustic.n_dims);
+  if (options.transitions_only) {
+    ScoreModel &scores = model.bundle.scores.emplace();
+    scores.n_states = model.hmms.n_pdfs;
+    model.bundle.front_end = front_end_of_rows(options.frame_shift_ms);
+  } else {
+    model.bundle.front_end = make_front_end(options, model.acoustic.n_dims);
+  }
   model.bundle.name = std::filesystem::path(options.model).stem().string();
-  model.bundle.source = format("Kaldi, %s", model.acoustic.covariance == ASR_COVARIANCE_FULL ? "full covariance" : "diagonal");
+  const char *const kind = options.transitions_only                              ? "transitions only"
+                           : model.acoustic.covariance == ASR_COVARIANCE_FULL ? "full covariance"
+                                                                              : "diagonal";
+  model.bundle.source = format("Kaldi, %s", kind);
   for (const BasePhone &phone : model.hmms.phones) {
     if (phone.filler) model.bundle.filler_words.push_back({"<" + phone.name + ">", {phone.name}});
   }
   if (phones.empty())
     model.notes.push_back("without --phones the phones are named by their numbers and have no word positions");
-  if (options.mfcc_conf.empty() && options.plp_conf.empty() && !options.features_only) {
+  if (options.mfcc_conf.empty() && options.plp_conf.empty() && !options.features_only && !options.transitions_only) {
     model.notes.push_back("without --mfcc-conf the front end is compute-mfcc-feats at its defaults (16 kHz, use-energy)");
   }
   const std::vector<kaldi::TransitionState> &states = source.transitions.states;

@@ -23,6 +23,9 @@ struct KaldiOptions {
   CmnKind cmn = CmnKind::kBatch;
   bool cmn_variance = false;
   bool features_only = false;  // the model's features come from archives, not from audio
+  // The log-likelihoods come from archives, every frame_shift_ms: of the model's file only the transition model is read.
+  bool transitions_only = false;
+  double frame_shift_ms = 10;
 };
 
 ImportedModel import_kaldi(const KaldiOptions &options);

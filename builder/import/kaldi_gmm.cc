@@ -132,6 +132,13 @@ AcousticModel read_gmms(ObjectReader &reader, const std::string &path) {
   return model;
 }
 
+TransitionModel read_transitions(const std::string &path) {
+  const std::string bytes = read_unpacked(path, "a model of Kaldi (.mdl)", {Format::kKaldiModel});
+  ObjectReader reader(bytes, path);
+  reader.begin_object();
+  return read_transition_model(reader);
+}
+
 Model read_model(const std::string &path) {
   const std::string bytes = read_unpacked(path, "a model of Kaldi (.mdl)", {Format::kKaldiModel});
   ObjectReader reader(bytes, path);
@@ -140,7 +147,7 @@ Model read_model(const std::string &path) {
   model.transitions = read_transition_model(reader);
   if (!reader.at_end() && reader.peek_token("model") != "<DIMENSION>") {
     reader.fail_here(
-        "holds no Gaussian mixtures after its transition model (a neural network?); only GMM models can be imported");
+        "holds no Gaussian mixtures after its transition model (a neural network?); of those import --transitions-only, and recognise log-likelihoods");
   }
   model.acoustic = read_gmms(reader, path);
   if (!reader.at_end()) reader.fail_here("has data after its last mixture; the file is damaged");

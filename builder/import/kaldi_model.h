@@ -63,6 +63,7 @@ struct Model {
 TransitionModel read_transition_model(ObjectReader &reader);
 AcousticModel read_gmms(ObjectReader &reader, const std::string &path);
 Model read_model(const std::string &path);
+TransitionModel read_transitions(const std::string &path);  // of any model, whatever computes its log-likelihoods
 
 // Positions in words by Kaldi's phone number; kAnyPosition: outside of words.
 using WordBoundaries = std::map<uint32_t, uint8_t>;

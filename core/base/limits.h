@@ -30,6 +30,7 @@ constexpr uint32_t kMaxDims = 4096;
 constexpr uint32_t kMaxFullDims = 512;
 constexpr uint32_t kMaxStreams = 64;
 constexpr uint32_t kMaxPdfs = 1u << 22;
+constexpr double kMaxBlankPenalty = 1e6, kMaxPriorScale = 100;
 constexpr uint64_t kMaxSharedFloats = uint64_t{1} << 26;
 
 // HMMs and contexts

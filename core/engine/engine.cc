@@ -179,6 +179,24 @@ void Engine::check_fusion(const StreamOptions &options) const {
   }
 }
 
+// A model of scores takes rows alone, and has what the options are about.
+void Engine::check_scores(const StreamOptions &options) const {
+  const std::optional<ScoreModel> &scores = model().scores();
+  if (options.input != ASR_INPUT_LOGLIKES) check_has_gaussians(model().bundle());
+  const auto refuse = [&](const char *field, const char *what) {
+    fail(ASR_UNSUPPORTED, "asr_open: asr_stream_config.%s is set, but the model of %s has no %s", field, bundle_path_.c_str(),
+         what);
+  };
+  const bool has_blank = scores && scores->has_blank() && options.input == ASR_INPUT_LOGLIKES;
+  if (options.blank_penalty && *options.blank_penalty != 0 && !has_blank) refuse("blank_penalty", "blank");
+  if (options.blank_skip > 0 && !has_blank) refuse("blank_skip", "blank");
+  const bool has_priors = scores && !scores->log_priors.empty();
+  if (options.prior_scale && *options.prior_scale != 0 && !has_priors) refuse("prior_scale", "priors");
+  if (options.blank_skip > 0 && options.endpoint) {
+    fail(ASR_UNSUPPORTED, "asr_open: asr_stream_config.blank_skip is set, which leaves out the pauses that endpoint looks for");
+  }
+}
+
 std::shared_ptr<Speaker> Engine::new_speaker() {
   const std::lock_guard lock(estimation_mutex_);
   std::shared_ptr<const EstimationModel> model = estimation_model_.lock();
@@ -196,6 +214,7 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
          "with `senone graph`",
          bundle_path_.c_str());
   }
+  check_scores(options);
   options.background = background_;
   if (options.format.rate_hz == 0) {
     options.format.rate_hz = static_cast<uint32_t>(model.bundle().front_end.sample_rate_hz);

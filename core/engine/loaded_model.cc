@@ -53,7 +53,7 @@ void warn_of_selection(const std::string &bundle_path, const AcousticModel &mode
 
 Bundle read_model_bundle(const std::string &path) {
   Bundle bundle = read_bundle(path, "graph.bin");
-  if (bundle.has("acoustic.bin")) return bundle;
+  if (bundle.has("acoustic.bin") || bundle.scores) return bundle;
   fail(ASR_NOT_FOUND, "%s: the bundle has no acoustic.bin; import a model with `senone import`", path.c_str());
 }
 
@@ -68,6 +68,7 @@ BackendPointer<asr_backend_acoustic> load_acoustic(const Device &device, const A
 }
 
 AcousticModel read_acoustic_model(const Bundle &bundle) {
+  check_has_gaussians(bundle);
   AcousticModel model = read_acoustic_model(bundle.file("acoustic.bin"));
   if (model.n_dims != bundle.front_end.n_dims()) {
     fail(ASR_BAD_FILE, "%s: features have %u dimensions, the model of acoustic.bin has %u; import the model again",
@@ -95,9 +96,19 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
   }
   open_searcher();
   open_extractor();
+  if (scores()) {
+    n_states_ = scores()->n_states;
+    log(ASR_LOG_INFO, "%s: rows of %u log-likelihoods, on %s (%s)", bundle_path.c_str(), n_columns(),
+        searcher().entry().id.c_str(), searcher().entry().info.name);
+    return;
+  }
+  load_gaussians(bundle_path);
+}
+
+void LoadedModel::load_gaussians(const std::string &bundle_path) {
   const AcousticModel model = read_acoustic_model(bundle_);
   n_states_ = model.n_states;
-  warn_of_selection(bundle_path, model, options);
+  warn_of_selection(bundle_path, model, options_);
   features_ = load_features(extractor(), tables_);
   constexpr size_t kMinSize = offsetof(asr_backend_signals_api, set_transform);
   if (const auto *const signals = is_split() || &extractor() != &device_

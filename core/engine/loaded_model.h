@@ -82,13 +82,18 @@ class LoadedModel {
   // has none.
   const asr_backend_fusion_api *fusion() const { return fusion_; }
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }
-  uint32_t n_states() const { return n_states_; }  // states of the acoustic model: length of a row of log-likelihoods
+  // States of the acoustic model: length of a row of log-likelihoods. n_columns(): of such a row as it is fed.
+  uint32_t n_states() const { return n_states_; }
+  uint32_t n_columns() const { return scores() ? scores()->n_columns() : n_states_; }
+  // Set if the bundle has no Gaussians: then acoustic() is nullptr, and only log-likelihoods can be fed.
+  const std::optional<ScoreModel> &scores() const { return bundle_.scores; }
   uint32_t n_lanes() const { return n_lanes_; }    // channels in an advance
   double frame_shift_s() const { return bundle_.front_end.shift_samples / bundle_.front_end.sample_rate_hz; }
 
  private:
   void open_searcher();
   void open_extractor();
+  void load_gaussians(const std::string &bundle_path);
 
   EngineOptions options_;
   Bundle bundle_;

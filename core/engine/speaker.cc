@@ -10,6 +10,7 @@ namespace asr {
 namespace {
 
 AcousticModel read_for_estimation(const Bundle &bundle) {
+  check_has_gaussians(bundle);
   const std::string path = bundle.file("acoustic.bin");
   check_bundle_file(bundle, "acoustic.bin");
   AcousticModel model = read_acoustic_model(path);

@@ -207,6 +207,7 @@ Bundle parse_index(const std::string &text, const std::string &source) {
   bundle.source = text_field(json, "source", source);
   steps_from_json(json, bundle, source);
   bundle.front_end = front_end_from_json(field(json, "front_end", Parsed::value_t::object, source).dump(), source);
+  if (json.contains("scores")) bundle.scores = score_model_from_json(json["scores"], source);
   bundle.decoding = decoding_from_json(field(json, "decoding", Parsed::value_t::object, source), source);
   fillers_from_json(field(json, "filler_words", Parsed::value_t::array, source), bundle, source);
   files_from_json(field(json, "files", Parsed::value_t::object, source), bundle, source);
@@ -227,6 +228,14 @@ void write_index(Bundle bundle, const std::vector<std::string> &names, const Pla
 }
 
 }  // namespace
+
+void check_has_gaussians(const Bundle &bundle) {
+  if (!bundle.scores) return;
+  fail(ASR_UNSUPPORTED,
+       "%s: the bundle has no Gaussians to score audio or features with: its log-likelihoods are computed elsewhere; feed them "
+       "as rows of %u values (senone recognize --loglikes)",
+       bundle.path.c_str(), bundle.scores->n_columns());
+}
 
 void check_bundle_file_size(const std::string &path, const BundleFile &listed, uint64_t size) {
   if (size == listed.size) return;
@@ -288,6 +297,7 @@ std::string bundle_index_text(const Bundle &bundle) {
   json.key("source"), json.value(bundle.source);
   json.key("made_by"), write_steps(bundle, &json);
   json.key("front_end"), write_front_end(bundle.front_end, &json);
+  if (bundle.scores) json.key("scores"), write_score_model(*bundle.scores, &json);
   json.key("decoding"), write_decoding(bundle.decoding, &json);
   json.key("filler_words"), write_fillers(bundle, &json);
   json.key("files"), write_files(bundle, &json);

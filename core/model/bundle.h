@@ -14,6 +14,7 @@
 
 #include "core/base/file.h"
 #include "core/feature/front_end.h"
+#include "core/model/score_model.h"
 
 namespace asr {
 
@@ -49,6 +50,7 @@ struct Bundle {
   std::string source;               // display name of the imported source
   std::vector<BundleStep> made_by;  // in order; empty if not recorded
   FrontEnd front_end;
+  std::optional<ScoreModel> scores;  // set: there is no acoustic.bin, and the front end has the frame shift only
   DecodingDefaults decoding;
   std::map<std::string, BundleFile> files;  // key: name inside the directory
   // Pronunciations recorded by the importer: filler words of the model (noisedict), word to phones.
@@ -57,6 +59,9 @@ struct Bundle {
   std::string file(const std::string &name) const { return path + "/" + name; }
   bool has(const std::string &name) const { return files.count(name) != 0; }
 };
+
+// Throws ASR_UNSUPPORTED if the bundle has no Gaussians because its log-likelihoods are computed elsewhere.
+void check_has_gaussians(const Bundle &bundle);
 
 // Reads and checks senone.json, and checks size and checksum of the listed files. The reader of `unread` checks that file
 // itself. Throws asr::Error: ASR_NOT_FOUND with the name of a missing part, ASR_BAD_FILE with the file and field.

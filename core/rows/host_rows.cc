@@ -7,9 +7,19 @@ namespace asr {
 
 FedRows::FedRows(const LoadedModel &model, const StreamOptions &options, SpeakerTrack *speaker)
     : RowSource(options.values_per_frame(model), model.options().window_frames),
-      row_length_(options.values_per_frame(model)),
+      values_per_frame_(options.values_per_frame(model)),
+      row_length_(options.input == ASR_INPUT_LOGLIKES ? model.n_states() : model.n_dims()),
       are_loglikes_(options.input == ASR_INPUT_LOGLIKES),
+      tokens_(TokenRows::make(model, options)),
       speaker_(speaker) {}
+
+void FedRows::add(const float *values, size_t n) {
+  if (tokens_) {
+    tokens_->append(values, n / values_per_frame_, &rows_);
+  } else {
+    rows_.insert(rows_.end(), values, values + n);
+  }
+}
 
 WindowRows::Place FedRows::take(size_t n, WindowRows *window) {
   const WindowRows::Place place =

@@ -7,6 +7,7 @@
 
 #include "core/feature/feature_pipeline.h"
 #include "core/rows/row_source.h"
+#include "core/rows/token_rows.h"
 
 namespace asr {
 
@@ -15,7 +16,8 @@ class FedRows final : public RowSource {
  public:
   FedRows(const LoadedModel &model, const StreamOptions &options, SpeakerTrack *speaker);
 
-  void add(const float *values, size_t n) override { rows_.insert(rows_.end(), values, values + n); }
+  void add(const float *values, size_t n) override;
+  std::shared_ptr<const FrameMap> frame_map() const override { return tokens_ ? tokens_->frame_map() : nullptr; }
   WindowRows::Place take(size_t n, WindowRows *window) override;
   bool drop(size_t n, WindowRows *window) override;
   const float *rows(size_t) const override { return rows_.data(); }
@@ -24,8 +26,9 @@ class FedRows final : public RowSource {
   size_t n_waiting() const override { return rows_.size() / row_length_; }
   bool is_done() const override { return rows_.empty(); }
 
-  const size_t row_length_;
+  const size_t values_per_frame_, row_length_;  // what is fed, and what it becomes
   const bool are_loglikes_;
+  const std::unique_ptr<TokenRows> tokens_;  // nullptr: the rows stay as they are
   SpeakerTrack *const speaker_;
   std::vector<float> rows_;  // not yet taken
 };

@@ -13,6 +13,7 @@
 
 namespace asr {
 
+class FrameMap;
 class SpeakerTrack;
 
 class RowSource {
@@ -32,6 +33,9 @@ class RowSource {
   // Returns the source to use from now on, with all input so far, if this one cannot go on; else nullptr. Call it before
   // next_extract(), where the device may be called.
   virtual std::unique_ptr<RowSource> replacement() { return nullptr; }
+
+  // Says which frames the rows are, if some frames have none; nullptr: all have one.
+  virtual std::shared_ptr<const FrameMap> frame_map() const { return nullptr; }
 
   // Describes frames whose cepstra the device can compute now, at most a window, for a front end of the stream's
   // models. Returns false if there are none. Call extracted() after it did.

@@ -17,7 +17,10 @@ namespace asr {
 
 namespace {
 
-double time_s(uint64_t frame, const Decoding &decoding) { return static_cast<double>(frame) * decoding.frame_shift_s; }
+double time_s(uint64_t row, const Decoding &decoding) {
+  const uint64_t frame = decoding.frame_map ? decoding.frame_map->frame_of(row) : row;
+  return static_cast<double>(frame) * decoding.frame_shift_s;
+}
 
 // Sets the text and the tags of an alternative from its words.
 void join_words(Alternative *alternative) {
@@ -161,14 +164,17 @@ void add_states(const asr_path &path, const Decoding &decoding, std::vector<uint
 
 namespace {
 
-uint32_t frame_of(double time_s, uint64_t first_frame, const Decoding &decoding) {
-  return static_cast<uint32_t>(std::llround(time_s / decoding.frame_shift_s) - static_cast<long long>(first_frame));
+// The row of the search at a time, counted from first_frame.
+uint32_t row_of(double time_s, uint64_t first_frame, const Decoding &decoding) {
+  const auto frame = static_cast<uint64_t>(std::llround(time_s / decoding.frame_shift_s));
+  const uint64_t row = decoding.frame_map ? decoding.frame_map->row_of(frame) : frame;
+  return static_cast<uint32_t>(static_cast<long long>(row) - static_cast<long long>(first_frame));
 }
 
 // Returns the confidence of the sound from the first word to the last one.
 float confidence(const Comparison &comparison, const Word &first, const Word &last, uint64_t first_frame,
                  const Decoding &decoding) {
-  return comparison.confidence(frame_of(first.start_s, first_frame, decoding), frame_of(last.end_s, first_frame, decoding));
+  return comparison.confidence(row_of(first.start_s, first_frame, decoding), row_of(last.end_s, first_frame, decoding));
 }
 
 // The words of a keyword follow each other, and have its name as their rule. One that goes on at the end of a PARTIAL is not

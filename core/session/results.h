@@ -14,6 +14,7 @@
 #include "core/engine/loaded_graph.h"
 #include "core/lattice/boost.h"
 #include "core/lattice/determinise.h"
+#include "core/rows/frame_map.h"
 #include "core/stream/event.h"
 #include "core/stream/stream_options.h"
 
@@ -22,9 +23,11 @@ namespace asr {
 // An utterance's graph and settings: the stream's settings, with the graph's as defaults. It is made when the utterance begins.
 // Work on results keeps a copy, and thereby the graph.
 struct Decoding {
-  Decoding(std::shared_ptr<LoadedGraph> utterance_graph, const StreamOptions &options, const LoadedModel &model)
+  Decoding(std::shared_ptr<LoadedGraph> utterance_graph, const StreamOptions &options, const LoadedModel &model,
+           std::shared_ptr<const FrameMap> frames = nullptr)
       : graph(std::move(utterance_graph)),
         frame_shift_s(model.frame_shift_s()),
+        frame_map(std::move(frames)),
         beam(options.beam.value_or(static_cast<float>(graph->decoding().beam))),
         acoustic_scale(options.acoustic_scale.value_or(static_cast<float>(graph->decoding().acoustic_scale))),
         word_insertion_cost(options.word_insertion_cost.value_or(static_cast<float>(graph->decoding().word_insertion_cost))),
@@ -40,6 +43,7 @@ struct Decoding {
 
   std::shared_ptr<LoadedGraph> graph;
   double frame_shift_s;
+  std::shared_ptr<const FrameMap> frame_map;  // frames of the search's rows; nullptr: they are the same
   float beam, acoustic_scale, word_insertion_cost;
   uint32_t max_active, min_active;
   float lattice_beam;

@@ -91,7 +91,7 @@ void Session::begin_sound() {
 
 void Session::begin_utterance() {
   if (!graph_) graph_ = stream_.requests()->take_graph(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
-  utterance_.emplace(*model_, graph_, options_, utterance_frame_);
+  utterance_.emplace(*model_, graph_, options_, utterance_frame_, rows_->frame_map());
   if (speaker_ && options_.learns && options_.lattice_beam == 0) utterance_->keep_states();  // else they come from the lattice
   phase_.to(Phase::kHearing);
   if (speaker_) speaker_->begin_utterance(*model_);
@@ -106,6 +106,11 @@ void Session::report_quiet(uint64_t frame) {
   const auto n_frames = static_cast<uint64_t>(std::llround(*options_.no_input_s / model_->frame_shift_s()));
   quiet_frame_ = std::max(quiet_frame_, stream_.requests()->kept_frame());
   for (; quiet_frame_ + n_frames <= frame; quiet_frame_ += n_frames) events_.no_input(frame_s(quiet_frame_ + n_frames));
+}
+
+void Session::note_searched() {
+  const std::shared_ptr<const FrameMap> map = rows_ ? rows_->frame_map() : nullptr;
+  stream_.meter().set_searched((map ? map->frame_of(next_frame_) : next_frame_) * stream_.frame_values());
 }
 
 // The events of the next utterance are allocated before it begins.

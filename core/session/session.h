@@ -95,7 +95,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void begin_next();              // after an utterance whose result is posted
   void begin_at(uint64_t frame);  // earliest beginning of the next utterance
   void forget_history() noexcept;
-  void note_searched() { stream_.meter().set_searched(next_frame_ * stream_.frame_values()); }
+  void note_searched();
   void end(Phase phase) noexcept;
 
   // An utterance that begins before the kept frame was cancelled.

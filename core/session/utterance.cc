@@ -19,8 +19,8 @@ TransitionTest garbage_of(const std::shared_ptr<LoadedGraph> &graph) {
 }  // namespace
 
 Utterance::Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> graph, const StreamOptions &options,
-                     uint64_t first_frame)
-    : decoding_(std::move(graph), options, model), first_frame_(first_frame) {
+                     uint64_t first_frame, std::shared_ptr<const FrameMap> frame_map)
+    : decoding_(std::move(graph), options, model, std::move(frame_map)), first_frame_(first_frame) {
   if (options.partial_interval_ms > 0) {
     const double frames = options.partial_interval_ms / (1000 * model.frame_shift_s());
     partial_frames_ = static_cast<uint32_t>(std::max(1.0, std::round(frames)));

@@ -14,7 +14,8 @@ namespace asr {
 class Utterance {
  public:
   // Begins a channel on the device. first_frame: in the stream, counted from its first sample.
-  Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> graph, const StreamOptions &options, uint64_t first_frame);
+  Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> graph, const StreamOptions &options, uint64_t first_frame,
+            std::shared_ptr<const FrameMap> frame_map = nullptr);
 
   // Returns how many of n rows may be advanced before the next look at a result: for a PARTIAL, or for an endpoint.
   size_t room_for(size_t n) const;

@@ -82,6 +82,9 @@ struct StreamOptions {
   std::shared_ptr<Speaker> speaker;             // whose rows they are; nullptr: nobody's
   bool adapts = false;                          // adapts the speaker between utterances
   bool learns = true;                           // keeps the rows of utterances for the speaker
+  // For models of tokens. Unset: the bundle's.
+  std::optional<float> blank_penalty, prior_scale;
+  float blank_skip = 0;                         // probability of a blank beyond which frames are skipped; 0: none is
   std::function<void(EventPointer)> callback;   // empty: events are polled
 
   // Returns true if results may be compared with the background.
@@ -91,7 +94,7 @@ struct StreamOptions {
   // Returns the number of input values per frame: samples, or the length of a fed row.
   size_t values_per_frame(const LoadedModel &model) const {
     if (is_audio()) return model.tables().front_end().shift_samples;
-    return input == ASR_INPUT_LOGLIKES ? model.n_states() : model.n_dims();
+    return input == ASR_INPUT_LOGLIKES ? model.n_columns() : model.n_dims();
   }
 
   // Returns the kind of normalisation of a front end. The mean of a whole endless stream is known too late, and partial

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_tone_bundle DIRECTORY: writes the bundle of tests/api/tone_bundle.h and recordings of it, for tests in other
-// languages. Bundles are DIRECTORY/bundle, bundle_with_mean, wide (another model of bundle's states) and ends.
+// languages. Bundles are DIRECTORY/bundle, bundle_with_mean, wide (another model of bundle's states), ends, and tokens
+// (tests/api/token_bundle.h).
 // ends.sgraph and tagged.sgraph have one word, "high" or "low". Grammars are compiled for model and tones.dict.
 // Recordings (16 kHz, 16-bit) are low_mid_high.raw, high_low.raw and low.raw.
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/api/token_bundle.h"
 #include "tests/api/tone_bundle.h"
 #include "tests/build/tone_model.h"
 
@@ -26,6 +28,7 @@ void make(const fs::path &directory) {
   copy(asr::test::tone_grammar_bundle(ends), "ends");
   copy(asr::test::tone_model_bundle(asr::test::ToneModel::kWide), "wide");
   copy(asr::test::tone_model(), "model");
+  copy(asr::test::token_bundle(), "tokens");
   const auto write = [&](const char *name, const std::string &archive) {
     std::ofstream(directory / name, std::ios::binary).write(archive.data(), static_cast<std::streamsize>(archive.size()));
   };

@@ -40,6 +40,7 @@ from ._events import Alternative, Event, EventKind, Flag, Lattice, Result, Word
 from ._grammar import Grammar, GrammarBuilder
 from ._library import version
 from ._log import start_logging as _start_logging
+from ._scores import Decoder
 from ._speaker import Speaker
 from ._stream import Stream, StreamStats
 
@@ -51,6 +52,7 @@ __all__ = [
     "BadFile",
     "Busy",
     "Cancelled",
+    "Decoder",
     "Device",
     "DeviceLost",
     "Engine",

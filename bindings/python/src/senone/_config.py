@@ -40,6 +40,9 @@ class RecognizeConfig(TypedDict, total=False):
     vtln_warp: warp of the frequency axis, 0.8..1.25; default 1, none.
     beam: width of the search (natural log, > 0). acoustic_scale: factor on log-likelihoods, > 0. word_insertion_cost: added to
         the cost of every word. max_active: most tokens kept per frame. Default: the graph's.
+    blank_penalty, prior_scale: for input "loglikes" of a model of tokens, what is subtracted from the blank, and the share of
+        the tokens' log priors that is. Default: the bundle's. blank_skip: probability of the blank, such as 0.999, beyond which
+        only the first of several frames is searched; default 0: all are.
     min_active: fewest tokens kept per frame, if there are as many; default 200.
     partial_interval_ms: audio time between partial events; 0 (default): none.
     max_backlog_ms: feed blocks while the unprocessed audio is longer; 0: never; default 30000.
@@ -69,6 +72,9 @@ class RecognizeConfig(TypedDict, total=False):
     beam: float
     acoustic_scale: float
     word_insertion_cost: float
+    blank_penalty: float
+    prior_scale: float
+    blank_skip: float
     max_active: int
     min_active: int
     partial_interval_ms: int

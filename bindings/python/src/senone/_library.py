@@ -139,6 +139,10 @@ class asr_stream_config(ctypes.Structure):
         ("reserved3", c_uint32),
         ("no_input_ms", c_uint32),
         ("idle_ms", c_uint32),
+        ("blank_penalty", c_float),
+        ("prior_scale", c_float),
+        ("blank_skip", c_float),
+        ("reserved4", c_uint32),
     ]
 
 
