@@ -12,14 +12,14 @@
 namespace asr {
 namespace {
 
-constexpr char kBlanks[] = " \t\r\f\v";
+constexpr char kBlankSigns[] = " \t\r\f\v";
 
 // Thresholds below are not meant as probabilities.
 constexpr double kMinThreshold = 1e-3;
 
 // Takes "/0.7/" off the end of a line, which is left with blanks in its place.
 double take_threshold(std::string *line, uint32_t number, const std::string &source) {
-  const size_t last = line->find_last_not_of(kBlanks);
+  const size_t last = line->find_last_not_of(kBlankSigns);
   if (last == std::string::npos || (*line)[last] != '/' || last == 0) return kKeywordThreshold;
   const size_t first = line->rfind('/', last - 1);
   if (first == std::string::npos) return kKeywordThreshold;
