@@ -84,7 +84,7 @@ void put_times(double begin_s, double end_s, JsonWriter *json) {
   json->value(end_s);
 }
 
-void put_word(const TimedTranscript &transcript, const TimedWord &word, JsonWriter *json) {
+void put_word(const TimedTranscript &transcript, const TimedWord &word, bool has_goodness, JsonWriter *json) {
   json->begin_object();
   json->key("word");
   json->value(label(transcript, word));
@@ -102,7 +102,7 @@ void put_word(const TimedTranscript &transcript, const TimedWord &word, JsonWrit
     put_times(phone.begin_s, phone.end_s, json);
     json->key("log_likelihood");
     json->value(phone.log_likelihood);
-    if (phone.goodness) {
+    if (has_goodness && phone.goodness) {
       json->key("goodness");
       json->value(*phone.goodness);
       json->key("likeliest");
@@ -114,7 +114,7 @@ void put_word(const TimedTranscript &transcript, const TimedWord &word, JsonWrit
   json->end_object();
 }
 
-std::string json_line(const TimedTranscript &transcript) {
+std::string json_line(const TimedTranscript &transcript, bool has_goodness) {
   JsonWriter json;
   json.begin_object();
   json.key("id");
@@ -123,7 +123,7 @@ std::string json_line(const TimedTranscript &transcript) {
   json.value(transcript.duration_s);
   json.key("words");
   json.begin_array();
-  for (const TimedWord &word : transcript.words) put_word(transcript, word, &json);
+  for (const TimedWord &word : transcript.words) put_word(transcript, word, has_goodness, &json);
   json.end_array();
   json.key("not_said");
   json.begin_array();
@@ -142,7 +142,11 @@ std::string json_line(const TimedTranscript &transcript) {
 }  // namespace
 
 AlignmentOutput::AlignmentOutput(const AlignmentPaths &paths)
-    : text_grids_(paths.text_grids), ctm_(opened(paths.ctm)), phone_ctm_(opened(paths.phone_ctm)), json_(opened(paths.json)) {}
+    : text_grids_(paths.text_grids),
+      has_goodness_(paths.has_goodness),
+      ctm_(opened(paths.ctm)),
+      phone_ctm_(opened(paths.phone_ctm)),
+      json_(opened(paths.json)) {}
 
 void AlignmentOutput::write(const TimedTranscript &transcript) {
   for (const TimedWord &word : transcript.words) {
@@ -152,7 +156,7 @@ void AlignmentOutput::write(const TimedTranscript &transcript) {
       write_ctm_line(phone_ctm_.get(), transcript.id, phone.begin_s, phone.end_s, phone.name);
     }
   }
-  if (json_) json_->write(json_line(transcript));
+  if (json_) json_->write(json_line(transcript, has_goodness_));
   if (text_grids_.empty()) return;
   OutputFile file(text_grids_ + "/" + transcript.id + ".TextGrid");
   file.write(text_grid(transcript));

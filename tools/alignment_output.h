@@ -16,7 +16,7 @@ struct TimedPhone {
   std::string name;
   double begin_s, end_s;
   double log_likelihood;                // mean of its frames
-  std::optional<double> goodness = {};  // with --gop; see builder/align/goodness.h
+  std::optional<double> goodness = {};  // compared with all phones; see builder/align/goodness.h
   std::string likeliest = {};           // the same
 };
 
@@ -40,6 +40,7 @@ struct TimedTranscript {
 struct AlignmentPaths {
   std::string ctm, phone_ctm, json;  // files, "-" is standard output; "": none
   std::string text_grids;            // an existing folder, which gets ID.TextGrid for each recording; "": none
+  bool has_goodness = false;         // JSON has the goodness of phones
 };
 
 class AlignmentOutput {
@@ -52,6 +53,7 @@ class AlignmentOutput {
 
  private:
   const std::string text_grids_;
+  const bool has_goodness_;
   std::unique_ptr<OutputFile> ctm_, phone_ctm_, json_;
 };
 

@@ -55,6 +55,13 @@ grep -o '"phone":"[A-Z]*"[^}]*' "$work/rated" | sed -E 's/"phone":"([A-Z]*)".*"g
   sort -g >"$work/goodness"
 [[ $(head -n 1 "$work/goodness") == -*' V '[^V]* && $(wc -l <"$work/goodness") == 10 ]] || failed "$(cat "$work/goodness")"
 
+# A text that is not said is refused with its first place, and a word that is not said is named.
+printf '001 jack of hearts\n002 four queen of diamonds\n' >"$work/other"
+if align --transcripts "$work/other" --ctm "$work/one" "$work"/speech/00[12].wav 2>"$work/log"; then failed "another text passes"; fi
+grep "^senone: 001: its text does not seem to be said: .* words do not fit the audio, the first 'jack' at" "$work/log" >/dev/null ||
+  failed "$(cat "$work/log")"
+grep "^senone: warning: 002: the word 'diamonds' at .* does not fit the audio" "$work/log" >/dev/null || failed "$(cat "$work/log")"
+
 # What cannot be aligned costs itself.
 printf '001 ten of glubs\n002 four queen of clubs\n004\n' >"$work/bad"
 if align --transcripts "$work/bad" --ctm "$work/some" "$work"/speech/00[1-4].wav 2>"$work/log"; then failed "bad texts pass"; fi
@@ -62,6 +69,8 @@ grep "^senone: 001: the word 'glubs' is not in .*--g2p" "$work/log" >/dev/null
 grep '^senone: 003: .*has no line for it' "$work/log" >/dev/null
 grep '^senone: 004: .*has no words' "$work/log" >/dev/null
 grep '3 of 4 recordings were not aligned' "$work/log" >/dev/null
+if align --transcripts "$work/text" --ctm "$work/some2" "$work"/speech/001.wav "$work"/speech/001.wav 2>"$work/log"; then failed "an id is there twice"; fi
+grep '"001" is the id of two recordings' "$work/log" >/dev/null
 [[ $(wc -l <"$work/some") == 4 ]]
 printf '%s ../x\n' "$work/speech/001.wav" >"$work/list"
 printf '../x ten of clubs\n' >"$work/bad"
