@@ -51,7 +51,7 @@ struct AlignArguments {
   Leniency leniency{false, 40, 30};
 };
 
-void check(const AlignArguments &arguments) {
+void check_usage(const AlignArguments &arguments) {
   const RecognizeOptions &recordings = arguments.recordings;
   if (recordings.files.empty() && (recordings.list + recordings.features).empty()) {
     throw UsageError("align: no recordings; name files, or give --list or --features");
@@ -299,7 +299,7 @@ class AlignRun {
 };
 
 void run_align(const AlignArguments &arguments) {
-  check(arguments);
+  check_usage(arguments);
   const double start_s = wall_seconds();
   const Bundle bundle = read_bundle(arguments.recordings.model);
   const HmmSet set = read_hmms(bundle);
