@@ -266,7 +266,8 @@ void add_graph(Command app) {
   Command graph = app.command("graph", "Build a recognition graph from a dictionary and a language model or grammar");
   graph.option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out or --archive is given")
       .required();
-  graph.option("--lexicon", arguments->lexicon, "Dictionary in the form of CMU Sphinx, Kaldi, MFA or HTK; without it tokens spell the words (docs/ctc.md)");
+  graph.option("--lexicon", arguments->lexicon,
+               "Dictionary in the form of CMU Sphinx, Kaldi, MFA or HTK; without it tokens spell the words (docs/ctc.md)");
   graph.option("--silence", arguments->silence,
                "Phones of silence, such as pau,sp, or a file of their names: optional between words (default: the model's)");
   graph.option("--g2p", arguments->g2p, "Model of senone g2p, which pronounces the words that the dictionary lacks");

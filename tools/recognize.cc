@@ -308,7 +308,9 @@ void add_recognize(Command app) {
       .option("--blank-penalty", options->blank_penalty,
               "Of models of tokens: subtracted from the log-likelihoods of the blank; default: the bundle's")
       .needs("--loglikes");
-  command.option("--prior-scale", options->prior_scale, "Share of the tokens' log priors that is subtracted; default: the bundle's")
+  command
+      .option("--prior-scale", options->prior_scale,
+              "Share of the tokens' log priors that is subtracted; default: the bundle's")
       .needs("--loglikes");
   command
       .option("--blank-skip", options->blank_skip,

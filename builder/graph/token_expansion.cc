@@ -27,7 +27,8 @@ constexpr uint32_t kManyArcs = 16;
 
 enum class Kind : uint8_t { kToken, kBlank, kDelimiter, kPass, kWithout };
 
-// Whether a delimiter can come here: only directly after a word and at the start. kEnd: it has not come, so that no word follows.
+// Whether a delimiter can come here: only directly after a word and at the start. kEnd: it has not come, so that no word
+// follows.
 enum class Delimiter : uint8_t { kNot, kMay, kMust, kEnd };
 
 struct Place {
@@ -62,7 +63,8 @@ class Expander {
       todo_.pop_front();
       expand(state, place);
       if (graph_.arcs.size() > lexical_.max_expanded_arcs) {
-        fail(ASR_UNSUPPORTED, "the grammar comes to more than %llu arcs with the frames of its tokens; let fewer words follow each other",
+        fail(ASR_UNSUPPORTED,
+             "the grammar comes to more than %llu arcs with the frames of its tokens; let fewer words follow each other",
              static_cast<unsigned long long>(lexical_.max_expanded_arcs));
       }
       const size_t n_known = done + 1 + todo_.size();
@@ -194,8 +196,8 @@ class Expander {
         const Delimiter behind = !has_delimiter() || !ends ? Delimiter::kNot
                                  : frames_.needs_delimiter ? Delimiter::kMust
                                                            : Delimiter::kMay;
-        arcs->push_back({token_id(arc->label, false), arc->word, arc->cost,
-                         state_of({arc->next, Kind::kToken, behind, ends, arc->label})});
+        arcs->push_back(
+            {token_id(arc->label, false), arc->word, arc->cost, state_of({arc->next, Kind::kToken, behind, ends, arc->label})});
       }
     }
   }

@@ -14,8 +14,8 @@ namespace asr {
 struct TokenFrames {
   TokenTopology topology = TokenTopology::kNone;  // kNone: the phones have HMMs
   uint32_t blank = kNoToken;
-  uint32_t delimiter = kNoToken;   // a token that may come between words, and before the first and behind the last
-  bool needs_delimiter = false;    // it must come between words
+  uint32_t delimiter = kNoToken;  // a token that may come between words, and before the first and behind the last
+  bool needs_delimiter = false;   // it must come between words
 
   bool operator==(const TokenFrames &other) const {
     return topology == other.topology && blank == other.blank && delimiter == other.delimiter &&
@@ -24,7 +24,8 @@ struct TokenFrames {
 };
 
 // The first n_roots states of the lexical graph are those of the grammar, where words begin.
-Expansion expand_tokens(const LexicalGraph &lexical, uint32_t n_roots, const TokenFrames &frames, const BuildProgress &progress);
+Expansion expand_tokens(const LexicalGraph &lexical, uint32_t n_roots, const TokenFrames &frames,
+                        const BuildProgress &progress);
 
 // Makes the background graph, as make_phone_loop(): any tokens in any order. Its words are the numbers of tokens plus 1.
 GraphData make_token_loop(const TokenFrames &frames, uint32_t n_tokens);

@@ -189,7 +189,7 @@ ImportedModel import_kaldi(const KaldiOptions &options) {
     model.bundle.front_end = make_front_end(options, model.acoustic.n_dims);
   }
   model.bundle.name = std::filesystem::path(options.model).stem().string();
-  const char *const kind = options.transitions_only                              ? "transitions only"
+  const char *const kind = options.transitions_only                           ? "transitions only"
                            : model.acoustic.covariance == ASR_COVARIANCE_FULL ? "full covariance"
                                                                               : "diagonal";
   model.bundle.source = format("Kaldi, %s", kind);

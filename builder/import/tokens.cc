@@ -147,10 +147,11 @@ uint32_t find_blank(const TokensOptions &options, std::vector<std::string> *toke
     const auto found = std::find(tokens->begin(), tokens->end(), name);
     if (found != tokens->end()) return static_cast<uint32_t>(found - tokens->begin());
   }
-  fail(ASR_INVALID_ARGUMENT,
-       "%s: has no token of a usual name for the blank (<blank>, <blk>, <pad>, ...); name it with --blank, or give %zu if it is "
-       "behind the others",
-       options.tokens.c_str(), tokens->size());
+  fail(
+      ASR_INVALID_ARGUMENT,
+      "%s: has no token of a usual name for the blank (<blank>, <blk>, <pad>, ...); name it with --blank, or give %zu if it is "
+      "behind the others",
+      options.tokens.c_str(), tokens->size());
 }
 
 // The classes of tokens, in the order of the file; the blank is one.
@@ -196,8 +197,7 @@ Classes read_classes(const std::string &path, const std::vector<std::string> &to
       add(token->second, i + 1);
     }
   }
-  classes.n_unused =
-      static_cast<size_t>(std::count(classes.of_token.begin(), classes.of_token.end(), kNoToken));
+  classes.n_unused = static_cast<size_t>(std::count(classes.of_token.begin(), classes.of_token.end(), kNoToken));
   return classes;
 }
 

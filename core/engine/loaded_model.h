@@ -87,7 +87,7 @@ class LoadedModel {
   uint32_t n_columns() const { return scores() ? scores()->n_columns() : n_states_; }
   // Set if the bundle has no Gaussians: then acoustic() is nullptr, and only log-likelihoods can be fed.
   const std::optional<ScoreModel> &scores() const { return bundle_.scores; }
-  uint32_t n_lanes() const { return n_lanes_; }    // channels in an advance
+  uint32_t n_lanes() const { return n_lanes_; }  // channels in an advance
   double frame_shift_s() const { return bundle_.front_end.shift_samples / bundle_.front_end.sample_rate_hz; }
 
  private:

@@ -36,9 +36,7 @@ struct ScoreModel {
   double prior_scale = 0;                 // how much of the priors is taken off
   double blank_penalty = 0;               // taken off the blank
 
-  uint32_t n_columns() const {
-    return state_of_column.empty() ? n_states : static_cast<uint32_t>(state_of_column.size());
-  }
+  uint32_t n_columns() const { return state_of_column.empty() ? n_states : static_cast<uint32_t>(state_of_column.size()); }
   bool has_blank() const { return blank != kNoToken; }
   void validate(const std::string &source) const;  // throws asr::Error naming the field
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TokenRows makes rows of a network's outputs log-likelihoods of a ScoreModel's states (S1 of docs/equations.md), and leaves out
-// frames of blanks. FedRows has one if there is something to do.
+// TokenRows makes rows of a network's outputs log-likelihoods of a ScoreModel's states (S1 of docs/equations.md), and leaves
+// out frames of blanks. FedRows has one if there is something to do.
 #pragma once
 
 #include <cstddef>

@@ -84,8 +84,8 @@ struct StreamOptions {
   bool learns = true;                           // keeps the rows of utterances for the speaker
   // For models of tokens. Unset: the bundle's.
   std::optional<float> blank_penalty, prior_scale;
-  float blank_skip = 0;                         // probability of a blank beyond which frames are skipped; 0: none is
-  std::function<void(EventPointer)> callback;   // empty: events are polled
+  float blank_skip = 0;                        // probability of a blank beyond which frames are skipped; 0: none is
+  std::function<void(EventPointer)> callback;  // empty: events are polled
 
   // Returns true if results may be compared with the background.
   bool compares() const { return background != nullptr && reject_threshold.value_or(0) >= 0; }

@@ -130,7 +130,8 @@ TEST(Tokens, EndpointsAreAtTheTimeOfTheRows) {
 
 TEST(Tokens, SkippedBlanksChangeNeitherWordsNorTimes) {
   const EnginePointer engine = load_tokens();
-  const std::string frames = std::string(40, '.') + "ll" + std::string(30, '.') + "l...hH.........." + std::string(60, '.') + "m..";
+  const std::string frames =
+      std::string(40, '.') + "ll" + std::string(30, '.') + "l...hH.........." + std::string(60, '.') + "m..";
   for (const size_t chunk : {size_t{1}, size_t{7}, frames.size()}) {
     for (const float lattice_beam : {0.0f, 8.0f}) {
       asr_stream_config config = of_rows();

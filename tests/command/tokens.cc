@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
@@ -49,11 +50,10 @@ class TokensCommand : public testing::Test {
   std::string words(const std::string &frames, const std::string &options = "") const {
     write_scores(frames);
     const std::string text = recognize("--ctm " + options).output;
+    std::istringstream lines(text);
     std::string words;
-    for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
-      const size_t end = text.find('\n', at);
-      const std::string line = text.substr(at, end - at);
-      words += (words.empty() ? "" : " ") + line.substr(line.rfind(' ') + 1);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.rfind("said ", 0) == 0) words += (words.empty() ? "" : " ") + line.substr(line.rfind(' ') + 1);
     }
     return words;
   }

@@ -170,7 +170,8 @@ GraphData graph_of(const Grammar &grammar, const Lexicon &lexicon, const TokenFr
   GraphOptions options;
   options.tokens = frames;
   GraphSizes sizes{};
-  return build_graph(token_set(), lexicon, grammar, options, [](double, const std::string &) {}, &sizes);
+  return build_graph(
+      token_set(), lexicon, grammar, options, [](double, const std::string &) {}, &sizes);
 }
 
 void expect_same(const Alignments &found, const Alignments &expected, const std::string &what) {
@@ -204,8 +205,9 @@ TEST(TokenExpansion, HasTheAlignmentsOfTheDefinition) {
           walk(graph, grammar, graph.start_state, n_frames, "", {}, 0, &found);
           const Alignments expected = Definition(grammar, lexicon, frames, n_frames).run();
           expect_same(found, expected,
-                      "seed " + std::to_string(seed) + ", topology " + std::to_string(static_cast<int>(topology)) + ", frames " +
-                          std::to_string(n_frames) + (has_delimiter ? ", delimiter" : "") + (needs_delimiter ? " needed" : ""));
+                      "seed " + std::to_string(seed) + ", topology " + std::to_string(static_cast<int>(topology)) +
+                          ", frames " + std::to_string(n_frames) + (has_delimiter ? ", delimiter" : "") +
+                          (needs_delimiter ? " needed" : ""));
           if (testing::Test::HasFatalFailure()) return;
           n_alignments += found.size();
         }

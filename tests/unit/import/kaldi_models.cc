@@ -78,6 +78,28 @@ TEST_P(Forms, GaussiansHaveTheMeansOfTheFile) {
   }
 }
 
+// A neural network stands behind the transition model, where Gaussians would.
+TEST_P(Forms, TransitionsOfANetwork) {
+  const TransitionModel expected = read_model(path_).transitions;
+  const std::string bytes = test::slurp(path_), end = "</TransitionModel> ";
+  ASSERT_NE(bytes.find(end), std::string::npos);
+  test::spill(path_, bytes.substr(0, bytes.find(end) + end.size()) + "<Nnet3> input-node");
+  test::expect_error([&] { read_model(path_); }, ASR_BAD_FILE, "--transitions-only");
+  EXPECT_EQ(read_transitions(path_).log_probs, expected.log_probs);
+  KaldiOptions options;
+  options.model = path_;
+  options.transitions_only = true;
+  options.frame_shift_ms = 30;
+  const ImportedModel model = import_kaldi(options);
+  ASSERT_TRUE(model.bundle.scores.has_value());
+  EXPECT_EQ(model.bundle.scores->n_states, 3u);
+  EXPECT_EQ(model.bundle.scores->topology, TokenTopology::kNone);
+  EXPECT_NEAR(model.bundle.front_end.shift_samples / model.bundle.front_end.sample_rate_hz, 0.03, 1e-12);
+  write_imported_model(model, scratch_ / "bundle");
+  EXPECT_EQ(read_hmm_set(scratch_ / "bundle/hmms.bin").transitions.size(), 8u);
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "bundle/acoustic.bin"));
+}
+
 TEST_P(Forms, NoDamageCrashes) {
   const size_t refused = test::count_refused_damages(path_, [&] { make_hmm_set(read_model(path_).transitions, {}, path_); });
   EXPECT_GT(refused, test::slurp(path_).size());  // at least every truncation, except for blanks at a text's end

@@ -15,7 +15,7 @@
 namespace asr {
 namespace {
 
-class Tokens : public testing::Test {
+class TokenImport : public testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -48,11 +48,9 @@ class Tokens : public testing::Test {
       (std::string("senone_") + testing::UnitTest::GetInstance()->current_test_info()->name() + std::to_string(getpid()));
 };
 
-void expect_part(const std::string &text, const std::string &part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
+void expect_part(const std::string &text, const std::string &part) { EXPECT_NE(text.find(part), std::string::npos) << text; }
 
-TEST_F(Tokens, ListsOfAllForms) {
+TEST_F(TokenImport, ListsOfAllForms) {
   const std::vector<std::string> expected = {"<blk>", "A", "\xe2\x96\x81the"};
   EXPECT_EQ(read("t.txt", "<blk>\nA\n\xe2\x96\x81the\n"), expected);
   EXPECT_EQ(read("t.txt", "\xe2\x96\x81the 2\n<blk> 0\nA 1\n"), expected);
@@ -66,7 +64,7 @@ TEST_F(Tokens, ListsOfAllForms) {
 }
 
 // A graph of OpenFst has the labels token + 1.
-TEST_F(Tokens, TokensAreStates) {
+TEST_F(TokenImport, TokensAreStates) {
   const ImportedModel model = import_tokens(options("<blk>\na\nb\n"));
   ASSERT_TRUE(model.bundle.scores.has_value());
   EXPECT_EQ(model.bundle.scores->n_states, 3u);
@@ -79,7 +77,7 @@ TEST_F(Tokens, TokensAreStates) {
   model.bundle.front_end.validate("tokens");
 }
 
-TEST_F(Tokens, FramesLastWhatTheyDo) {
+TEST_F(TokenImport, FramesLastWhatTheyDo) {
   for (const double shift_ms : {0.1, 10.0, 12.5, 20.0, 23.219954648526077, 40.0, 80.0, 500.0}) {
     const FrontEnd front_end = front_end_of_rows(shift_ms);
     front_end.validate("rows");
@@ -87,7 +85,7 @@ TEST_F(Tokens, FramesLastWhatTheyDo) {
   }
 }
 
-TEST_F(Tokens, TheBlankByNameNumberAndBehindTheOthers) {
+TEST_F(TokenImport, TheBlankByNameNumberAndBehindTheOthers) {
   TokensOptions given = options("a\nb\n_\n");
   expect_part(message(given), "name it with --blank, or give 3");
   given.blank = "_";
@@ -101,7 +99,7 @@ TEST_F(Tokens, TheBlankByNameNumberAndBehindTheOthers) {
   expect_part(message(given), "--blank 4: there is no such token");
 }
 
-TEST_F(Tokens, ClassesAreSumsOfTokens) {
+TEST_F(TokenImport, ClassesAreSumsOfTokens) {
   TokensOptions given = options("a\nb\nc\nd\n<blank>\n");
   given.classes = write("classes", "X c a\nY b\n");
   const ImportedModel model = import_tokens(given);
@@ -119,7 +117,7 @@ TEST_F(Tokens, ClassesAreSumsOfTokens) {
   expect_part(message(given), "line 1: the class X has no tokens");
 }
 
-TEST_F(Tokens, PriorsAreCountsProbabilitiesOrLogarithms) {
+TEST_F(TokenImport, PriorsAreCountsProbabilitiesOrLogarithms) {
   for (const char *text : {"6 3 1", "0.6\n0.3\n0.1\n", "[-0.5108256 -1.2039728 -2.3025851]"}) {
     TokensOptions given = options("<blank>\na\nb\n");
     given.priors = write("priors", text);
@@ -137,7 +135,7 @@ TEST_F(Tokens, PriorsAreCountsProbabilitiesOrLogarithms) {
   expect_part(message(given), "0 is no probability");
 }
 
-TEST_F(Tokens, DamagedListsAreRefused) {
+TEST_F(TokenImport, DamagedListsAreRefused) {
   expect_part(message(options("")), "has no tokens");
   expect_part(message(options("<blank>\na\na\n")), "tokens 1 and 2 are both 'a'");
   expect_part(message(options("<blank>\na b\n")), "token 1 is empty or has blanks");
@@ -148,24 +146,23 @@ TEST_F(Tokens, DamagedListsAreRefused) {
   }
 }
 
-TEST_F(Tokens, ScoreModelsAreCheckedWhenRead) {
+TEST_F(TokenImport, ScoreModelsAreCheckedWhenRead) {
   const auto read = [](const std::string &text) {
     const JsonText json(text, "x");
     return score_model_from_json(json.root(), "x");
   };
   EXPECT_EQ(read(R"({"states": 2, "topology": "ctc", "blank": 1, "columns": [0, -1, 1]})").n_columns(), 3u);
-  for (const char *bad :
-       {R"([])", R"({"topology": "ctc", "blank": 0})", R"({"states": 0, "topology": "hmm"})",
-        R"({"states": 2, "topology": "ctc"})", R"({"states": 2, "topology": "ctc", "blank": 2})",
-        R"({"states": 2, "topology": "hmm", "blank": 0})", R"({"states": 2, "topology": "x", "blank": 0})",
-        R"({"states": 2, "topology": "ctc", "blank": 0, "columns": [2]})",
-        R"({"states": 2, "topology": "ctc", "blank": 0, "columns": ["a"]})",
-        R"({"states": 2, "topology": "ctc", "blank": 0, "delimiter": 0})",
-        R"({"states": 2, "topology": "ctc", "blank": 0, "log_priors": [-1]})",
-        R"({"states": 2, "topology": "ctc", "blank": 0, "log_priors": [-1, 1]})",
-        R"({"states": 2, "topology": "ctc", "blank": 0, "prior_scale": 1})",
-        R"({"states": 2, "topology": "ctc", "blank": 0, "blank_penalty": 1e7})",
-        R"({"states": 2, "topology": "hmm", "blank_penalty": 1})"}) {
+  for (const char *bad : {R"([])", R"({"topology": "ctc", "blank": 0})", R"({"states": 0, "topology": "hmm"})",
+                          R"({"states": 2, "topology": "ctc"})", R"({"states": 2, "topology": "ctc", "blank": 2})",
+                          R"({"states": 2, "topology": "hmm", "blank": 0})", R"({"states": 2, "topology": "x", "blank": 0})",
+                          R"({"states": 2, "topology": "ctc", "blank": 0, "columns": [2]})",
+                          R"({"states": 2, "topology": "ctc", "blank": 0, "columns": ["a"]})",
+                          R"({"states": 2, "topology": "ctc", "blank": 0, "delimiter": 0})",
+                          R"({"states": 2, "topology": "ctc", "blank": 0, "log_priors": [-1]})",
+                          R"({"states": 2, "topology": "ctc", "blank": 0, "log_priors": [-1, 1]})",
+                          R"({"states": 2, "topology": "ctc", "blank": 0, "prior_scale": 1})",
+                          R"({"states": 2, "topology": "ctc", "blank": 0, "blank_penalty": 1e7})",
+                          R"({"states": 2, "topology": "hmm", "blank_penalty": 1})"}) {
     EXPECT_THROW(read(bad), Error) << bad;
   }
 }
