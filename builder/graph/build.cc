@@ -68,7 +68,8 @@ GraphData build_graph(const HmmSet &set, const ContextTable &contexts, const Lex
     sizes->lexical_states = lexical.n_states();
     sizes->lexical_arcs = lexical.arcs.size();
     return_memory(lexical.arcs.size());
-    expansion = has_tokens ? expand_tokens(lexical, grammar.n_states(), options.tokens, part(0.2, 0.6))
+    expansion = has_tokens ? expand_tokens(lexical, grammar.n_states(), static_cast<uint32_t>(set.phones.size()),
+                                           options.tokens, part(0.2, 0.6))
                            : expand_contexts(lexical, set, contexts, fillers, options.scales, part(0.2, 0.6));
   }
   StateGraph &graph = expansion.graph;

@@ -8,7 +8,7 @@
 namespace asr {
 namespace {
 
-constexpr char kMark[] = "\xe2\x96\x81";  // U+2581
+constexpr char kWordMark[] = "\xe2\x96\x81";  // U+2581
 
 bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
 
@@ -25,7 +25,7 @@ SpelledWords::SpelledWords(const HmmSet &set, const ScoreModel &scores)
   for (uint32_t token = 0; token < set.phones.size(); ++token) {
     if (token == scores.blank || token == scores.delimiter) continue;
     const std::string &name = set.phones[token].name;
-    marks_beginnings_ = marks_beginnings_ || name.rfind(kMark, 0) == 0;
+    marks_beginnings_ = marks_beginnings_ || name.rfind(kWordMark, 0) == 0;
     longest_ = std::max(longest_, name.size());
     token_of_.emplace(name, token);
   }
@@ -38,7 +38,7 @@ const uint32_t *SpelledWords::find(const std::string &text) const {
 
 bool SpelledWords::pronounces(const std::string &word) {
   if (words_.count(word) > 0) return true;
-  const std::string text = marks_beginnings_ ? kMark + word : word;
+  const std::string text = marks_beginnings_ ? kWordMark + word : word;
   std::vector<uint32_t> tokens = are_ranks_ ? by_pairs(text) : by_sum(text);
   if (tokens.empty()) return false;
   words_[word].push_back(std::move(tokens));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The expansion walks places of the lexical graph, each with what was heard last. A state of the result is one of
 //   kToken     the frames of a token, with a loop; it was entered by the arc that has the token
+//   kGarbage   the frames of any token, of speech that is no word
 //   kBlank     blanks behind a token, or at the start, with a loop
 //   kDelimiter the frames of the delimiter between words, with a loop
 //   kPass      no frames: what may follow at a place, for states that share it
@@ -25,35 +26,35 @@ constexpr uint32_t kMaxCopiedArcs = 4;
 // Tokens that may follow a place with more arcs are kept as a set.
 constexpr uint32_t kManyArcs = 16;
 
-enum class Kind : uint8_t { kToken, kBlank, kDelimiter, kPass, kWithout };
+enum class Kind : uint8_t { kToken, kGarbage, kBlank, kDelimiter, kPass, kWithout };
 
 // Whether a delimiter can come here: only directly after a word and at the start. kEnd: it has not come, so that no word
 // follows.
 enum class Delimiter : uint8_t { kNot, kMay, kMust, kEnd };
 
-struct Place {
+struct TokenPlace {
   uint32_t state;  // of the lexical graph
   Kind kind;
   Delimiter delimiter;
   bool after_word;
-  uint32_t label;  // kToken: its label; kWithout: that of the token that is left out; else 0
+  uint32_t label;  // kToken and kGarbage: its label; kWithout: that of the token that is left out; else 0
 
-  bool operator==(const Place &o) const {
+  bool operator==(const TokenPlace &o) const {
     return state == o.state && kind == o.kind && delimiter == o.delimiter && after_word == o.after_word && label == o.label;
   }
 };
 
-struct PlaceHash {
-  size_t operator()(const Place &p) const {
+struct TokenPlaceHash {
+  size_t operator()(const TokenPlace &p) const {
     const auto flags = static_cast<uint32_t>(p.kind) << 3 | static_cast<uint32_t>(p.delimiter) << 1 | uint32_t{p.after_word};
     return mix_hash(0, p.state, flags, p.label, 0);
   }
 };
 
-class Expander {
+class TokenExpander {
  public:
-  Expander(const LexicalGraph &lexical, uint32_t n_roots, const TokenFrames &frames)
-      : lexical_(lexical), n_roots_(n_roots), frames_(frames) {}
+  TokenExpander(const LexicalGraph &lexical, uint32_t n_roots, uint32_t n_tokens, const TokenFrames &frames)
+      : lexical_(lexical), n_roots_(n_roots), n_tokens_(n_tokens), frames_(frames) {}
 
   Expansion run(const BuildProgress &progress) {
     const Delimiter at_start = has_delimiter() ? Delimiter::kMay : Delimiter::kNot;
@@ -75,12 +76,12 @@ class Expander {
 
  private:
   const LexicalGraph &lexical_;
-  const uint32_t n_roots_;
+  const uint32_t n_roots_, n_tokens_;
   const TokenFrames &frames_;
   StateGraph graph_;
   TransitionTable table_;
-  std::unordered_map<Place, uint32_t, PlaceHash> state_of_;
-  std::deque<std::pair<uint32_t, Place>> todo_;
+  std::unordered_map<TokenPlace, uint32_t, TokenPlaceHash> state_of_;
+  std::deque<std::pair<uint32_t, TokenPlace>> todo_;
   std::unordered_map<uint32_t, std::vector<bool>> followers_;  // [lexical state with many arcs][token]
 
   bool has_blank() const { return frames_.blank != kNoToken; }
@@ -89,7 +90,7 @@ class Expander {
   const LexicalArc *first_arc(uint32_t place) const { return lexical_.arcs.data() + lexical_.begin[place]; }
   const LexicalArc *last_arc(uint32_t place) const { return first_arc(place) + lexical_.n_arcs[place]; }
 
-  uint32_t state_of(const Place &place) {
+  uint32_t state_of(const TokenPlace &place) {
     const auto [found, is_new] = state_of_.emplace(place, graph_.n_states());
     if (is_new) todo_.emplace_back(graph_.add_state(), place);
     return found->second;
@@ -97,6 +98,7 @@ class Expander {
 
   void collect_followers(uint32_t place, std::vector<bool> *tokens) const {
     for (const LexicalArc *arc = first_arc(place); arc != last_arc(place); ++arc) {
+      if (arc->label == kGarbageLabel) continue;
       if (arc->label == 0) {
         collect_followers(arc->next, tokens);
         continue;
@@ -107,7 +109,7 @@ class Expander {
     }
   }
 
-  // Returns whether a token may be the next one at a place.
+  // Returns whether a token of a word may be the next one at a place. What garbage repeats does not matter, as it has no words.
   bool may_follow(uint32_t token, uint32_t place) {
     if (lexical_.n_arcs[place] > kManyArcs) {
       const auto [known, is_new] = followers_.try_emplace(place);
@@ -115,6 +117,7 @@ class Expander {
       return token < known->second.size() && known->second[token];
     }
     for (const LexicalArc *arc = first_arc(place); arc != last_arc(place); ++arc) {
+      if (arc->label == kGarbageLabel) continue;
       if (arc->label == 0 ? may_follow(token, arc->next) : label_phone(arc->label) == token) return true;
     }
     return false;
@@ -131,17 +134,19 @@ class Expander {
     return table_.id({token, position, 0, self_loop, token});
   }
 
-  void expand(uint32_t state, const Place &place) {
+  void expand(uint32_t state, const TokenPlace &place) {
     std::vector<StateArc> arcs;
-    Place next = place;
+    TokenPlace next = place;
     next.label = 0;
-    if (place.kind == Kind::kToken) {
-      arcs.push_back({token_id(place.label, true), 0, 0, state});
+    if (place.kind == Kind::kToken || place.kind == Kind::kGarbage) {
+      const bool is_word = place.kind == Kind::kToken;
+      arcs.push_back({is_word ? token_id(place.label, true) : silent_id(label_phone(place.label), false, true), 0, 0, state});
       if (has_blank()) {
         next.kind = Kind::kBlank;
         arcs.push_back({silent_id(frames_.blank, !place.after_word, false), 0, 0, state_of(next)});
       }
-      const bool may_repeat = frames_.topology == TokenTopology::kCtc && may_follow(label_phone(place.label), place.state);
+      const bool may_repeat =
+          is_word && frames_.topology == TokenTopology::kCtc && may_follow(label_phone(place.label), place.state);
       next.kind = may_repeat ? Kind::kWithout : Kind::kPass;
       if (may_repeat) next.label = phone_label(label_phone(place.label), WordPosition::kInternal);
     } else if (place.kind == Kind::kBlank) {
@@ -167,6 +172,16 @@ class Expander {
     graph_.set_arcs(state, arcs);
   }
 
+  void add_garbage(const LexicalArc &arc, std::vector<StateArc> *arcs) {
+    const float cost = arc.cost + on_cost_grid(std::log(static_cast<double>(n_tokens_)));
+    for (uint32_t token = 0; token < n_tokens_; ++token) {
+      if (token == frames_.blank || token == frames_.delimiter) continue;
+      const Delimiter behind = has_delimiter() ? Delimiter::kMay : Delimiter::kNot;
+      arcs->push_back({silent_id(token, false, false), 0, cost,
+                       state_of({arc.next, Kind::kGarbage, behind, true, phone_label(token, WordPosition::kSingle)})});
+    }
+  }
+
   // Adds the ways to the end of the sentence that take no word.
   void add_ends(uint32_t root, std::vector<StateArc> *arcs) {
     for (const LexicalArc *arc = first_arc(root); arc != last_arc(root); ++arc) {
@@ -177,7 +192,7 @@ class Expander {
   }
 
   // Adds the arcs of a place of the kind kPass or kWithout.
-  void add_followers(const Place &place, std::vector<StateArc> *arcs) {
+  void add_followers(const TokenPlace &place, std::vector<StateArc> *arcs) {
     const bool is_root = place.state < n_roots_;
     if (is_root && (place.delimiter == Delimiter::kMay || place.delimiter == Delimiter::kMust)) {
       arcs->push_back({silent_id(frames_.delimiter, false, false), 0, 0,
@@ -188,9 +203,11 @@ class Expander {
     for (const LexicalArc *arc = first_arc(place.state); arc != last_arc(place.state); ++arc) {
       if (arc->label == 0) {
         const bool is_left_out = without != kNoToken && may_follow(without, arc->next);
-        Place next = {arc->next, is_left_out ? Kind::kWithout : Kind::kPass, is_root ? Delimiter::kNot : place.delimiter,
-                      place.after_word, is_left_out ? place.label : 0};
+        TokenPlace next = {arc->next, is_left_out ? Kind::kWithout : Kind::kPass, is_root ? Delimiter::kNot : place.delimiter,
+                           place.after_word, is_left_out ? place.label : 0};
         arcs->push_back({0, arc->word, arc->cost, state_of(next)});
+      } else if (arc->label == kGarbageLabel) {
+        add_garbage(*arc, arcs);
       } else if (label_phone(arc->label) != without) {
         const bool ends = ends_word(arc->label);
         const Delimiter behind = !has_delimiter() || !ends ? Delimiter::kNot
@@ -205,9 +222,9 @@ class Expander {
 
 }  // namespace
 
-Expansion expand_tokens(const LexicalGraph &lexical, uint32_t n_roots, const TokenFrames &frames,
+Expansion expand_tokens(const LexicalGraph &lexical, uint32_t n_roots, uint32_t n_tokens, const TokenFrames &frames,
                         const BuildProgress &progress) {
-  return Expander(lexical, n_roots, frames).run(progress);
+  return TokenExpander(lexical, n_roots, n_tokens, frames).run(progress);
 }
 
 // The compact topology, in which every token may follow every one, as here a token that follows itself is the same as one that

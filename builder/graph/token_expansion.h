@@ -24,7 +24,7 @@ struct TokenFrames {
 };
 
 // The first n_roots states of the lexical graph are those of the grammar, where words begin.
-Expansion expand_tokens(const LexicalGraph &lexical, uint32_t n_roots, const TokenFrames &frames,
+Expansion expand_tokens(const LexicalGraph &lexical, uint32_t n_roots, uint32_t n_tokens, const TokenFrames &frames,
                         const BuildProgress &progress);
 
 // Makes the background graph, as make_phone_loop(): any tokens in any order. Its words are the numbers of tokens plus 1.

@@ -21,7 +21,7 @@ constexpr char kSpace[] = "<space>";
 constexpr const char *kBlankNames[] = {"<blank>", "<blk>", "[blank]", "<ctc_blank>", "[PAD]", "<pad>", "<eps>", "-"};
 
 // Names cannot have white space; a token that is nothing else stands between words.
-std::string name_of(std::string token) {
+std::string token_name(std::string token) {
   const bool is_space = !token.empty() && token.find_first_not_of(" \t\r\n") == std::string::npos;
   return is_space ? kSpace : token;
 }
@@ -129,7 +129,7 @@ TokenList tokens_of_json(const Parsed &json, const std::string &path) {
 
 // Returns the number of a token that is given by name or number; n_tokens is one, too, for a blank behind the others.
 uint32_t find_token(const std::vector<std::string> &tokens, const std::string &name, const char *option) {
-  const auto found = std::find(tokens.begin(), tokens.end(), name_of(name));
+  const auto found = std::find(tokens.begin(), tokens.end(), token_name(name));
   if (found != tokens.end()) return static_cast<uint32_t>(found - tokens.begin());
   uint32_t number = 0;
   if (parse_number(std::string_view(name), &number) && number < tokens.size()) return number;
@@ -267,7 +267,7 @@ TokenList read_token_list(const std::string &path) {
   }
   if (list.tokens.empty()) fail(ASR_BAD_FILE, "%s: has no tokens", path.c_str());
   for (size_t i = 0; i < list.tokens.size(); ++i) {
-    list.tokens[i] = name_of(list.tokens[i]);
+    list.tokens[i] = token_name(list.tokens[i]);
     if (list.tokens[i].empty() || list.tokens[i].find_first_of(" \t\r\n") != std::string::npos) {
       fail(ASR_BAD_FILE, "%s: token %zu is empty or has blanks", path.c_str(), i);
     }

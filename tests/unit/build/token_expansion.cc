@@ -16,7 +16,7 @@ namespace asr::test {
 namespace {
 
 constexpr uint32_t kBlank = 0, kDelim = 4;
-constexpr uint32_t kTokens[] = {1, 2, 3};
+constexpr uint32_t kGarbage = 100;  // added to tokens of garbage
 using Tokens = std::vector<uint32_t>;
 using Alignments = std::map<std::pair<std::string, Tokens>, double>;  // words and the token of each frame: least cost
 
@@ -62,6 +62,11 @@ Grammar random_grammar(size_t n_words, std::mt19937 *random) {
     }
     grammar.final_costs[state] = (*random)() % 3 > 0 ? 0.25f : kNotFinal;
   }
+  if ((*random)() % 3 == 0) {
+    grammar.garbage = static_cast<uint32_t>(grammar.words.size());
+    grammar.words.push_back("<garbage>");
+    grammar.arcs[(*random)() % n_states].push_back({grammar.garbage, 0.5f, static_cast<uint32_t>((*random)() % n_states)});
+  }
   grammar.start = n_states - 1;
   grammar.final_costs[0] = 1;
   return grammar;
@@ -79,7 +84,7 @@ class Definition {
       : grammar_(grammar), lexicon_(lexicon), frames_(frames), n_frames_(n_frames) {}
 
   Alignments run() {
-    sentence(grammar_.start, "", {}, 0, 0);
+    sentence(grammar_.start, "", {}, false, 0);
     return alignments_;
   }
 
@@ -100,7 +105,7 @@ class Definition {
     use(more);
   }
 
-  void sentence(uint32_t state, const std::string &words, const Tokens &tokens, size_t n_words, double cost) {
+  void sentence(uint32_t state, const std::string &words, const Tokens &tokens, bool after_word, double cost) {
     if (tokens.size() > n_frames_) return;
     if (grammar_.final_costs[state] != kNotFinal) {
       const double whole = cost + static_cast<double>(grammar_.final_costs[state]);
@@ -109,15 +114,25 @@ class Definition {
     for (const GrammarArc &arc : grammar_.arcs[state]) {
       const double next_cost = cost + static_cast<double>(arc.cost);
       if (arc.word == 0) {
-        sentence(arc.next, words, tokens, n_words, next_cost);
+        sentence(arc.next, words, tokens, after_word, next_cost);
+        continue;
+      }
+      if (arc.word == grammar_.garbage) {
+        for (uint32_t token = 0; token < 5; ++token) {
+          if (token == frames_.blank || token == frames_.delimiter) continue;
+          with_delimiter(tokens, after_word, [&](Tokens all) {
+            all.push_back(kGarbage + token);
+            sentence(arc.next, words, all, false, next_cost + std::log(5.0));
+          });
+        }
         continue;
       }
       const std::string &word = grammar_.words[arc.word];
       for (const uint32_t pronunciation : lexicon_.pronunciations_of.at(word)) {
-        with_delimiter(tokens, n_words > 0, [&](Tokens all) {
+        with_delimiter(tokens, after_word, [&](Tokens all) {
           const Tokens &spelled = lexicon_.pronunciations[pronunciation];
           all.insert(all.end(), spelled.begin(), spelled.end());
-          sentence(arc.next, words + word + " ", all, n_words + 1, next_cost);
+          sentence(arc.next, words + word + " ", all, true, next_cost);
         });
       }
     }
@@ -133,10 +148,10 @@ class Definition {
       align(words, tokens, next, more, cost);
     };
     if (frames_.blank != kNoToken) go_on(frames_.blank, i);
-    if (i > 0 && frames.back() == tokens[i - 1]) go_on(tokens[i - 1], i);
+    if (i > 0 && frames.back() == tokens[i - 1] % kGarbage) go_on(tokens[i - 1] % kGarbage, i);
     if (i == tokens.size()) return;
-    const bool repeats = !frames.empty() && frames.back() == tokens[i];
-    if (!repeats || frames_.topology != TokenTopology::kCtc) go_on(tokens[i], i + 1);
+    const bool repeats = !frames.empty() && i > 0 && frames.back() == tokens[i] && tokens[i - 1] == tokens[i];
+    if (!repeats || frames_.topology != TokenTopology::kCtc) go_on(tokens[i] % kGarbage, i + 1);
   }
 };
 
