@@ -579,7 +579,9 @@ typedef struct asr_stream_config {
                                     without an endpoint */
   float reject_threshold;    /* FINALs with a higher asr_event_out_of_grammar have ASR_FLAG_REJECTED; 0..1. 0 (default) = the
                                 graph's, which is 0.5 for grammars and word lists, and off for language models and for bundles
-                                made without a background (docs/rejection.md). Below 0: off, and there is no score */
+                                made without a background (docs/rejection.md). Below 0: off, and there is no score. With a
+                                graph of keywords: those whose confidence is below 1 minus this are left out; 0: each has
+                                the threshold of its list (docs/keywords.md) */
   asr_speaker *speaker;      /* who speaks; the caller keeps the handle. NULL (default) = unknown. Not with
                                 ASR_INPUT_LOGLIKES */
   asr_adaptation adaptation; /* default ASR_ADAPTATION_ON_CALL */
@@ -829,10 +831,11 @@ typedef struct asr_word {
   double start_s;   /* in seconds from the first sample fed */
   double end_s;
   float confidence; /* 0..1: share of the lattice with this word here, times the probability that its sound is in the grammar
-                       if the stream compares (docs/rejection.md); -1 without a lattice and in PARTIAL */
+                       if the stream compares (docs/rejection.md); -1 without a lattice and in PARTIAL. Of a keyword it is
+                       that of the keyword, always (docs/keywords.md) */
   uint32_t word_id; /* number in words.txt */
   /* Labels of the grammar (docs/grammars.md), owned by the event, and "" if the grammar has none. Since 0.2.0 */
-  const char *rule; /* the public rule of the sentence */
+  const char *rule; /* the public rule of the sentence; with a graph of keywords the keyword (docs/keywords.md) */
   const char *tags; /* the word's tags, joined by '\n' */
 } asr_word;
 

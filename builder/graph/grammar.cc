@@ -143,8 +143,7 @@ std::vector<std::string> parse_word_list(const std::string &text, const std::str
       for (std::string next; fields >> next;) more = next;
       const bool is_threshold = more.size() > 2 && more.front() == '/' && more.back() == '/';
       fail(ASR_BAD_FILE, "%s: line %zu: %s", source.c_str(), number,
-           is_threshold ? "has a threshold, as PocketSphinx's lists of keywords; there is none here, results have confidences: "
-                          "leave it out"
+           is_threshold ? "has a threshold; a list of keywords is given with --keywords, one of words has no thresholds"
                         : "more than one word; put each on its own line, and phrases into a grammar");
     }
     if (seen.insert(word).second) words.push_back(word);

@@ -53,7 +53,7 @@ class RuleExpander {
   std::string root_;                         // the public rule being expanded
   std::map<std::string, uint32_t> word_id_;  // symbols of the root's words; words to be dropped have none
   std::map<const RuleNode *, uint32_t> tag_id_;
-  uint32_t garbage_ = 0;                      // its symbol, once a rule uses it
+  uint32_t garbage_ = 0;                      // its symbol, once a rule uses it; the barrier's is the next
   std::map<std::string, bool> may_be_empty_;  // rules; a rule under examination counts as false
   struct Active {
     uint32_t from, to;
@@ -274,9 +274,10 @@ class RuleExpander {
     if (garbage_ == 0) {
       garbage_ = static_cast<uint32_t>(tagged_.symbols.size());
       tagged_.symbols.push_back({RuleSymbol::kGarbage, "<GARBAGE>", "", {}});
+      tagged_.symbols.push_back({RuleSymbol::kBarrier, "", "", {}});
     }
     const uint32_t loop = add_state();
-    add_epsilon(from, loop, 1);
+    grammar_.arcs[from].push_back({garbage_ + 1, 0, loop});
     grammar_.arcs[loop].push_back({garbage_, kGarbageCost, loop});
     add_epsilon(loop, to, 1);
   }

@@ -75,7 +75,9 @@ class TagAttacher {
 
   const RuleSymbol &symbol_at(const GrammarArc &arc) const { return tagged_.symbols[arc.word]; }
   bool is_word(const GrammarArc &arc) const { return arc.word != 0 && symbol_at(arc).kind == RuleSymbol::kWord; }
-  bool is_garbage(const GrammarArc &arc) const { return arc.word != 0 && symbol_at(arc).kind == RuleSymbol::kGarbage; }
+  bool is_of_garbage(const GrammarArc &arc) const {
+    return arc.word != 0 && (symbol_at(arc).kind == RuleSymbol::kGarbage || symbol_at(arc).kind == RuleSymbol::kBarrier);
+  }
   bool is_tag_behind(const GrammarArc &arc) const { return arc.word != 0 && symbol_at(arc).kind == RuleSymbol::kTagBehind; }
 
   std::vector<bool> states_before_tags() const {
@@ -84,7 +86,7 @@ class TagAttacher {
     std::vector<uint32_t> todo;
     for (uint32_t state = 0; state < from_.n_states(); ++state) {
       for (const GrammarArc &arc : from_.arcs[state]) {
-        if (!is_word(arc) && !is_garbage(arc)) before[arc.next].push_back(state);
+        if (!is_word(arc) && !is_of_garbage(arc)) before[arc.next].push_back(state);
         if (!is_tag_behind(arc) || found[state]) continue;
         found[state] = true;
         todo.push_back(state);
@@ -148,9 +150,11 @@ class TagAttacher {
       if (is_word(arc)) {
         word_follows = true;
         if (at.waiting.word == 0) arrive(number, arc.cost, {arc.next, {arc.word, at.ahead}, {}, false});
-      } else if (is_garbage(arc)) {  // a word waits no longer, as its tags cannot follow
+      } else if (is_of_garbage(arc)) {  // a word waits no longer, as its tags cannot follow
         word_follows = true;
-        if (at.waiting.word == 0) add_arc(number, symbol({arc.word, {}}), arc.cost, state({arc.next, {}, at.ahead, false}));
+        const bool is_phone = symbol_at(arc).kind == RuleSymbol::kGarbage;
+        if (at.waiting.word == 0)
+          add_arc(number, is_phone ? symbol({arc.word, {}}) : 0, arc.cost, state({arc.next, {}, at.ahead, false}));
       } else if (!at.words_only) {
         Place next = {arc.next, at.waiting, at.ahead, false};
         if (arc.word != 0) add_tag(is_tag_behind(arc) && at.waiting.word != 0 ? &next.waiting.tags : &next.ahead, arc.word);

@@ -11,8 +11,9 @@ namespace asr {
 
 // A symbol of the automaton to which rules are expanded.
 struct RuleSymbol {
-  // A tag belongs to the preceding word, or to the following one. kGarbage: a phone of any speech.
-  enum Kind { kWord, kTagBehind, kTagAhead, kGarbage } kind = kWord;
+  // A tag belongs to the preceding word, or to the following one. kGarbage: a phone of any speech; kBarrier begins garbage,
+  // which may be empty: a tag behind it does not belong to the word before it.
+  enum Kind { kWord, kTagBehind, kTagAhead, kGarbage, kBarrier } kind = kWord;
   std::string text;  // text of the word or tag
   std::string rule;  // for a word: the public rule of its sentence
   TextPlace place;

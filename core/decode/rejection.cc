@@ -19,6 +19,9 @@ struct Curve {
 // kWhole is of all speech, kStretch of the stretch of an utterance that fits worst, kWord of any word.
 constexpr Curve kWhole{-0.07, 17}, kStretch{0.15, 10}, kWord{-0.034, 9.9};
 
+// Same for a keyword, whose excess is summed over its frames (docs/keywords.md).
+constexpr Curve kKeyword{-19, 0.35};
+
 // Same for the variation of the sound, in decibels, over the frames with speech and some frames around them.
 constexpr Curve kVariation{1.2, 10};
 constexpr size_t kAround = 10;
@@ -116,6 +119,11 @@ float Comparison::out_of_grammar() const {
 
 float Comparison::confidence(uint32_t begin, uint32_t end) const {
   return static_cast<float>((1 - kWord(excess(begin, end))) * is_speech_);
+}
+
+float Comparison::keyword_confidence(uint32_t begin, uint32_t end) const {
+  const double n_frames = end - std::min(begin, end);
+  return static_cast<float>((1 - kKeyword(n_frames * excess(begin, end))) * is_speech_);
 }
 
 }  // namespace asr

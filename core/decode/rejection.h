@@ -50,6 +50,9 @@ class Comparison {
   // Returns the probability that the sound of frames begin..end-1 is a word that was heard there.
   float confidence(uint32_t begin, uint32_t end) const;
 
+  // The same of a keyword, which is rare: the longer the sound that fits it, the surer it is.
+  float keyword_confidence(uint32_t begin, uint32_t end) const;
+
  private:
   double excess(size_t begin, size_t end) const;
   double worst_between(const HeardPath &background, size_t begin, size_t end) const;

@@ -171,12 +171,6 @@ uint32_t row_of(double time_s, uint64_t first_frame, const Decoding &decoding) {
   return static_cast<uint32_t>(static_cast<long long>(row) - static_cast<long long>(first_frame));
 }
 
-// Returns the confidence of the sound from the first word to the last one.
-float confidence(const Comparison &comparison, const Word &first, const Word &last, uint64_t first_frame,
-                 const Decoding &decoding) {
-  return comparison.confidence(row_of(first.start_s, first_frame, decoding), row_of(last.end_s, first_frame, decoding));
-}
-
 // The words of a keyword follow each other, and have its name as their rule. One that goes on at the end of a PARTIAL is not
 // heard yet.
 void judge_keywords(const Comparison &comparison, uint64_t first_frame, const Decoding &decoding, asr_event *event) {
@@ -193,7 +187,8 @@ void judge_keywords(const Comparison &comparison, uint64_t first_frame, const De
       const bool goes_on = event->kind != ASR_EVENT_FINAL && words[end - 1].end_s + decoding.frame_shift_s / 2 > event->time_s;
       const auto own = decoding.graph->decoding().keywords.find(name);
       if (end - begin < n || goes_on || own == decoding.graph->decoding().keywords.end()) continue;
-      const float found = confidence(comparison, words[begin], words[end - 1], first_frame, decoding);
+      const float found = comparison.keyword_confidence(row_of(words[begin].start_s, first_frame, decoding),
+                                                        row_of(words[end - 1].end_s, first_frame, decoding));
       if (is_best) best = std::max(best, found);
       if (found < decoding.keyword_threshold.value_or(static_cast<float>(own->second))) continue;
       for (size_t i = begin; i < end; ++i) {
@@ -223,7 +218,9 @@ void judge(const Comparison &comparison, uint64_t first_frame, const Decoding &d
   if (event->out_of_grammar > decoding.reject_threshold) event->flags |= ASR_FLAG_REJECTED;
   for (Alternative &alternative : event->alternatives) {
     for (Word &word : alternative.words) {
-      if (word.confidence > 0) word.confidence *= confidence(comparison, word, word, first_frame, decoding);
+      if (word.confidence > 0)
+        word.confidence *=
+            comparison.confidence(row_of(word.start_s, first_frame, decoding), row_of(word.end_s, first_frame, decoding));
     }
   }
 }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "builder/graph/build.h"
@@ -49,7 +51,7 @@ TEST(Keywords, SayWhatIsWrong) {
   expect("stop /1.5/", "/1.5/ is not a threshold");
   expect("stop /x/", "/x/ is not a threshold");
   expect("stop\nstop /0.3/", "list: line 2: \"stop\" is in line 1 already");
-  expect("/0.3/ /0.3/", "column 1: no");
+  expect("{tag} /0.3/", "line 1: no words");
 }
 
 TEST(Keywords, LeaveOutWordsWithoutAPronunciation) {
@@ -95,6 +97,8 @@ TEST(Garbage, IsAnySpeechOrNoneInJsgf) {
 
 TEST(Garbage, KeepsTagsOnTheWordsBeforeAndAfterIt) {
   const Grammar grammar = from_jsgf("public <r> = call {c} <GARBAGE> {next} ann {a};");
+  EXPECT_TRUE(accepts(grammar, {"call", "ann"}));
+  EXPECT_EQ(std::count(grammar.words.begin(), grammar.words.end(), "call"), 1);
   std::map<std::string, std::string> tags;
   for (size_t word = 1; word < grammar.words.size(); ++word) tags[grammar.words[word]] = grammar.labels[word].tags;
   EXPECT_EQ(tags.at("call"), "c");

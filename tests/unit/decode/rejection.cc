@@ -121,6 +121,15 @@ TEST(Confidence, IsOfEachWord) {
   EXPECT_GT(comparison.confidence(180, 220), 0.9f);
 }
 
+TEST(Confidence, OfAKeywordGrowsWithItsLength) {
+  const Comparison comparison = Spoken({-0.4f, -0.4f, 0.6f}).compare();
+  EXPECT_GT(comparison.keyword_confidence(20, 100), 0.9f);
+  EXPECT_GT(comparison.keyword_confidence(20, 100), comparison.keyword_confidence(20, 60));
+  EXPECT_LT(comparison.keyword_confidence(20, 30), 0.1f);
+  EXPECT_LT(comparison.keyword_confidence(100, 140), 0.001f);
+  EXPECT_GE(comparison.keyword_confidence(7, 7), 0);
+}
+
 TEST(HeardPath, LeavesOutWhatWordsCost) {
   const std::vector<asr_path_arc> arcs{{0, 1, 0, 1, 10}, {1, 0, 5, 2, 0}, {1, 2, 6, 3, 20}};
   asr_path path{};
