@@ -6,7 +6,7 @@
 set(SENONE_NOT_IN_DEMO
     api/asr_audio.cc
     builder/g2p/alignment.cc builder/g2p/train.cc builder/g2p/unit_ngram.cc
-    builder/graph/grammar_scores.cc builder/graph/graph_builder*.cc builder/graph/open_graph.cc builder/graph/phrases.cc
+    builder/graph/grammar_scores.cc builder/graph/graph_builder*.cc builder/graph/open_graph.cc
     builder/graph/srgs.cc builder/graph/xml.cc
     builder/import/htk*.cc builder/import/julius_binhmm.cc builder/import/kaldi.cc builder/import/kaldi_gmm.cc
     builder/import/kaldi_hmms.cc builder/import/kaldi_mfcc_conf.cc builder/import/kaldi_tr*.cc

@@ -41,6 +41,10 @@ constexpr double kFreeShare = 0.25;
 // below (AN4 dev), of others in their place 82 % (docs/alignment.md).
 constexpr double kNotSaid = -4;
 
+// A text is taken as another one if its frames fit worse by this on average. Right texts have -1.2 and more (AN4 dev), texts of
+// which one word in ten is wrong -2.8 and more.
+constexpr double kOtherText = -3;
+
 struct AlignArguments {
   RecognizeOptions recordings;  // model, files, list, features, cmn, ...
   std::string lexicon, g2p, transcripts, device = "cpu";
@@ -237,24 +241,27 @@ class AlignRun {
     for (size_t i = 0; i < which.size(); ++i) (*jobs)[which[i]] = std::move(tried[i]);
   }
 
-  // Warns of words that other phones fit better. If these are half of the words, the text is another one.
+  // Warns of words that other phones fit better, or refuses the whole text.
   static void check_is_said(const TimedTranscript &transcript, Progress *progress, Item *item) {
     std::vector<const TimedWord *> not_said;
+    double sum = 0, spoken_s = 0;
     for (const TimedWord &word : transcript.words) {
-      double sum = 0;
-      for (const TimedPhone &phone : word.phones) sum += phone.goodness.value_or(0) * (phone.end_s - phone.begin_s);
-      if (sum < kNotSaid * (word.end_s() - word.begin_s())) not_said.push_back(&word);
+      const double word_s = word.end_s() - word.begin_s();
+      double of_word = 0;
+      for (const TimedPhone &phone : word.phones) of_word += phone.goodness.value_or(0) * (phone.end_s - phone.begin_s);
+      if (of_word < kNotSaid * word_s) not_said.push_back(&word);
+      sum += of_word;
+      spoken_s += word_s;
     }
-    if (not_said.empty()) return;
-    const TimedWord &first = *not_said.front();
-    if (2 * not_said.size() >= transcript.words.size()) {
+    if (sum < kOtherText * spoken_s) {
+      const TimedWord &first = not_said.empty() ? transcript.words.front() : *not_said.front();
       item->problem = format(
           "its text does not seem to be said: %zu of %zu words do not fit the audio, the first '%s' at %.2f s; "
           "correct the text, or give --lenient, which finds what differs",
-          not_said.size(), transcript.words.size(), item->text[first.number].c_str(), first.begin_s());
+          std::max<size_t>(1, not_said.size()), transcript.words.size(), item->text[first.number].c_str(), first.begin_s());
       return;
     }
-    progress->hide();
+    if (!not_said.empty()) progress->hide();
     for (const TimedWord *word : not_said) {
       print_line(stderr,
                  "senone: warning: %s: the word '%s' at %.2f s does not fit the audio; check the text, or give --lenient",

@@ -56,9 +56,9 @@ grep -o '"phone":"[A-Z]*"[^}]*' "$work/rated" | sed -E 's/"phone":"([A-Z]*)".*"g
 [[ $(head -n 1 "$work/goodness") == -*' V '[^V]* && $(wc -l <"$work/goodness") == 10 ]] || failed "$(cat "$work/goodness")"
 
 # A text that is not said is refused with its first place, and a word that is not said is named.
-printf '001 jack of hearts\n002 four queen of diamonds\n' >"$work/other"
+printf '001 please turn off the light\n002 four queen of diamonds\n' >"$work/other"
 if align --transcripts "$work/other" --ctm "$work/one" "$work"/speech/00[12].wav 2>"$work/log"; then failed "another text passes"; fi
-grep "^senone: 001: its text does not seem to be said: .* words do not fit the audio, the first 'jack' at" "$work/log" >/dev/null ||
+grep "^senone: 001: its text does not seem to be said: .* words do not fit the audio, the first .* at" "$work/log" >/dev/null ||
   failed "$(cat "$work/log")"
 grep "^senone: warning: 002: the word 'diamonds' at .* does not fit the audio" "$work/log" >/dev/null || failed "$(cat "$work/log")"
 
