@@ -207,7 +207,9 @@ class AlignRun {
       jobs[i].graph = graphs_.graph(item.words, dictionary_.lexicon());
     });
     for (const double widening : kWidenings) search(widening, &jobs);
-    const std::vector<AlignmentJob> free_paths = paths_of_any_phones(jobs);
+    const bool is_compared = arguments_.out.has_goodness || !arguments_.leniency.allowed;
+    const std::vector<AlignmentJob> free_paths =
+        is_compared ? paths_of_any_phones(jobs) : std::vector<AlignmentJob>(jobs.size());
     for (size_t i = 0; i < items->size(); ++i) {
       Item &item = (*items)[i];
       if (item.problem.empty()) item.problem = jobs[i].problem;
