@@ -127,7 +127,7 @@ class AlignRun {
         graphs_(set, graph_options(arguments, bundle, set), arguments.leniency),
         texts_(arguments.transcripts),
         device_(choose_device(arguments.device, "--device"), ForcedAligner::options(arguments.n_jobs)),
-        model_(read_acoustic_model(bundle.file("acoustic.bin"))),
+        aligner_(device_, read_acoustic_model(bundle.file("acoustic.bin")), arguments.beam),
         phone_loop_(make_phone_loop(set, {})),
         pool_(arguments.n_jobs),
         output_(arguments.out) {}
@@ -157,7 +157,7 @@ class AlignRun {
   TextGraphs graphs_;
   const Texts texts_;
   const Device device_;
-  const AcousticModel model_;
+  const ForcedAligner aligner_;
   const GraphData phone_loop_;
   ThreadPool pool_;
   AlignmentOutput output_;
@@ -239,7 +239,7 @@ class AlignRun {
       tried.push_back(std::move(job));
     }
     if (tried.empty()) return;
-    ForcedAligner(device_, model_, arguments_.beam * widening).align(&tried);
+    aligner_.align(&tried, widening);
     for (size_t i = 0; i < which.size(); ++i) (*jobs)[which[i]] = std::move(tried[i]);
   }
 
@@ -289,7 +289,7 @@ class AlignRun {
     const double shift_s = front_end.shift_samples / front_end.sample_rate_hz;
     TimedTranscript transcript{item.id, job.n_rows * shift_s, {}, item.text};
     for (const AlignedWord &word : aligned_words(job, set_)) {
-      TimedWord timed_word{word.is_foreign() ? kNotInText : word.number, {}};
+      TimedWord timed_word{word.number, {}};
       for (const AlignedPhone &phone : word.phones) {
         timed_word.phones.push_back(
             {set_.phones[phone.phone].name, phone.begin * shift_s, phone.end * shift_s, phone.log_likelihood});

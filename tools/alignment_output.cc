@@ -12,7 +12,7 @@ namespace {
 constexpr const char *kForeignLabel = "[foreign]";
 
 std::string label(const TimedTranscript &transcript, const TimedWord &word) {
-  return word.number == kNotInText ? kForeignLabel : transcript.text[word.number];
+  return word.number == kForeign ? kForeignLabel : transcript.text[word.number];
 }
 
 std::unique_ptr<OutputFile> opened(const std::string &path) {
@@ -88,7 +88,7 @@ void put_word(const TimedTranscript &transcript, const TimedWord &word, bool has
   json->begin_object();
   json->key("word");
   json->value(label(transcript, word));
-  if (word.number != kNotInText) {
+  if (word.number != kForeign) {
     json->key("number");
     json->value(word.number);
   }
@@ -129,7 +129,7 @@ std::string json_line(const TimedTranscript &transcript, bool has_goodness) {
   json.begin_array();
   std::vector<bool> said(transcript.text.size());
   for (const TimedWord &word : transcript.words) {
-    if (word.number != kNotInText) said[word.number] = true;
+    if (word.number != kForeign) said[word.number] = true;
   }
   for (size_t i = 0; i < said.size(); ++i) {
     if (!said[i]) json.value(i);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "builder/align/aligned_words.h"
 #include "core/base/file.h"
 
 namespace asr::tool {
@@ -20,10 +21,8 @@ struct TimedPhone {
   std::string likeliest = {};           // the same
 };
 
-constexpr uint32_t kNotInText = 0xffffffffu;
-
 struct TimedWord {
-  uint32_t number;                 // of the text's words, or kNotInText
+  uint32_t number;                 // of the text's words, or kForeign
   std::vector<TimedPhone> phones;  // at least one
 
   double begin_s() const { return phones.front().begin_s; }

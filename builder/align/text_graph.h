@@ -9,7 +9,8 @@
 
 namespace asr {
 
-// What a text may differ in from what is said. Costs are in natural log, as those of acoustic scores without a scale.
+// Leniency says in what a text may differ from what is said. Costs are in natural log, as those of acoustic scores without a
+// scale.
 struct Leniency {
   bool allowed = false;
   double skip_cost = 0;     // for a word that is not said

@@ -124,10 +124,12 @@ ForcedAligner::ForcedAligner(const Device &device, const AcousticModel &model, d
 
 ForcedAligner::~ForcedAligner() { device_.api()->free_acoustic(acoustic_); }
 
-void ForcedAligner::align(std::vector<AlignmentJob> *jobs) const {
+void ForcedAligner::align(std::vector<AlignmentJob> *jobs, double widening) const {
+  asr_search_options options = search_;
+  options.beam *= static_cast<float>(widening);
   std::vector<Search> searches;
   searches.reserve(jobs->size());
-  for (AlignmentJob &job : *jobs) searches.emplace_back(device_, search_, &job);
+  for (AlignmentJob &job : *jobs) searches.emplace_back(device_, options, &job);
   std::vector<float> rows;
   std::vector<asr_advance_job> advances;
   for (;;) {

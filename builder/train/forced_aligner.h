@@ -39,7 +39,8 @@ class ForcedAligner {
   static constexpr uint32_t kMaxJobs = 16;
   static asr_backend_options options(uint32_t n_threads);
 
-  void align(std::vector<AlignmentJob> *jobs) const;  // at most kMaxJobs
+  // At most kMaxJobs. widening: a factor for the beam of this call.
+  void align(std::vector<AlignmentJob> *jobs, double widening = 1) const;
 
  private:
   class Search;

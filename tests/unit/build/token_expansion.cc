@@ -268,7 +268,7 @@ TEST(TokenExpansion, ReadsEverySequenceOfFramesAsCtcDoes) {
   EXPECT_EQ(heard.size(), std::pow(3, kFrames));
 }
 
-// What a user of the compact topology can rely on: without repeated tokens it is the same graph.
+// The compact topology is the same graph where no token is repeated, which its users can rely on.
 TEST(TokenExpansion, CompactIsTheSameWhereNoTokenIsRepeated) {
   size_t n_left_out = 0;
   const Lexicon lexicon = parse_sphinx_lexicon("x a b\ny a c\n", "lexicon", token_set(), &n_left_out);
