@@ -60,10 +60,19 @@ void Inbox::next_sessions(bool may_sleep, size_t most, bool takes_half, size_t n
   }
   woken_ = false;
   if (takes_half) most = std::min(most, (std::max(n_live, queue_.size()) + 1) / 2);
-  while (!queue_.empty() && sessions->size() < most) {
-    sessions->push_back(queue_.pop());
-    sessions->back()->is_queued = false;  // may be queued again from now on
-  }
+  const auto take = [&](bool of_windows) {
+    for (size_t n = queue_.size(); n > 0 && sessions->size() < most; --n) {
+      std::shared_ptr<Session> session = queue_.pop();
+      if (session->n_windows > 0 && !of_windows) {
+        queue_.push(std::move(session));
+        continue;
+      }
+      session->is_queued = false;  // may be queued again from now on
+      sessions->push_back(std::move(session));
+    }
+  };
+  take(!takes_half);
+  if (sessions->empty()) take(true);
 }
 
 void Inbox::run_tasks() noexcept {

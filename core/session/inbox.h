@@ -33,7 +33,8 @@ class Inbox {
   void stop() noexcept;       // the thread is to end
 
   // The engine's thread. next_sessions() moves sessions with work to *sessions, in order of arrival: at most `most` or, where
-  // `takes_half`, at most half of those that there are, n_live of which have been seen. With may_sleep it first sleeps until
+  // `takes_half`, at most half of those that there are, n_live of which have been seen. Sessions of a window in progress are
+  // then taken only if there are no others, because their next window has to wait for it. With may_sleep it first sleeps until
   // there is one, or something else to do, or the time has come to wake.
   void next_sessions(bool may_sleep, size_t most, bool takes_half, size_t n_live,
                      std::optional<Intake::Clock::time_point> wake_at, std::vector<std::shared_ptr<Session>> *sessions);

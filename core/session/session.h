@@ -84,6 +84,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool is_of(const Inbox *inbox) const { return inbox_ == inbox; }  // any thread
 
   bool is_watched = false;  // the engine's thread looks whether it is fed
+  uint32_t n_windows = 0;   // windows in progress that have a share of it; the engine's thread
   // Links of the queues that it may be in.
   std::atomic<bool> is_queued{false};
   std::shared_ptr<Session> next_queued, next_failed;

@@ -36,7 +36,10 @@ void Window::gather(const Sessions &sessions) {
     } catch (...) {
       failed_->add_current(session);
     }
-    if (share) parts_.push_back({session, *share});
+    if (share) {
+      parts_.push_back({session, *share});
+      ++session->n_windows;
+    }
     if (again) session->notify();
   }
 }
@@ -183,6 +186,7 @@ void Window::collect_lattices(const Sessions &sessions) {
 }
 
 void Window::clear() {
+  for (const Part &part : parts_) --part.session->n_windows;
   parts_.clear();
   rows_.clear();
   jobs_.clear();

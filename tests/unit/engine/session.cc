@@ -269,6 +269,25 @@ TEST_F(SessionTest, AnotherDeviceDecodesAgainAfterALoss) {
   EXPECT_EQ(session_->phase(), Phase::kHearing);
 }
 
+// Where windows overlap, a session of one in progress is taken only if there is no other.
+TEST_F(SessionTest, WindowsTakeOthersFirst) {
+  open(of_dialog());
+  const SessionPointer other = session_;
+  open(of_dialog());
+  feed(test::speak("low mid"));
+  visit();
+  gather();  // queues the session again
+  other->notify();
+  Sessions queued;
+  place_.inbox.next_sessions(false, 8, true, 2, std::nullopt, &queued);
+  EXPECT_EQ(queued, Sessions{other});
+  queued.clear();
+  place_.inbox.next_sessions(false, 8, true, 2, std::nullopt, &queued);
+  EXPECT_EQ(queued, Sessions{session_});
+  complete();
+  EXPECT_EQ(session_->n_windows, 0u);
+}
+
 // A job of the pool makes a lattice's result; the stream goes on when it has.
 TEST_F(SessionTest, ALatticeIsMadeByAJob) {
   StreamOptions options = of_dialog();
