@@ -49,7 +49,20 @@ void Inbox::stop() noexcept {
   work_.notify_all();
 }
 
-void Inbox::next_sessions(bool may_sleep, size_t most, bool takes_half, size_t n_live,
+template <typename Choice>
+void Inbox::take_if(const Choice &is_chosen, std::vector<std::shared_ptr<Session>> *sessions) {
+  for (size_t n = queue_.size(); n > 0; --n) {
+    std::shared_ptr<Session> session = queue_.pop();
+    if (!is_chosen(*session)) {
+      queue_.push(std::move(session));
+      continue;
+    }
+    session->is_queued = false;  // may be queued again from now on
+    sessions->push_back(std::move(session));
+  }
+}
+
+void Inbox::next_sessions(bool may_sleep, size_t most, std::optional<Turns> turns,
                           std::optional<Intake::Clock::time_point> wake_at, std::vector<std::shared_ptr<Session>> *sessions) {
   std::unique_lock lock(mutex_);
   const auto has_work = [&] { return !queue_.empty() || first_task_ != nullptr || woken_ || stopping_; };
@@ -59,20 +72,26 @@ void Inbox::next_sessions(bool may_sleep, size_t most, bool takes_half, size_t n
     work_.wait(lock, has_work);
   }
   woken_ = false;
-  if (takes_half) most = std::min(most, (std::max(n_live, queue_.size()) + 1) / 2);
-  const auto take = [&](bool of_windows) {
-    for (size_t n = queue_.size(); n > 0 && sessions->size() < most; --n) {
-      std::shared_ptr<Session> session = queue_.pop();
-      if (session->n_windows > 0 && !of_windows) {
-        queue_.push(std::move(session));
-        continue;
-      }
-      session->is_queued = false;  // may be queued again from now on
-      sessions->push_back(std::move(session));
-    }
+  const auto is_apart = [](const Session &session) { return session.n_windows == 0; };
+  size_t n_left = most;  // live sessions that may still be taken
+  if (turns) {
+    size_t n_apart = 0;
+    const auto count = [&](const Session &session) {
+      if (is_apart(session) && session.is_live()) ++n_apart;
+      return false;
+    };
+    take_if(count, sessions);
+    n_left = (std::max(turns->n_live, turns->n_in_window + n_apart) + 1) / 2;
+  }
+  const auto may_be_taken = [&](const Session &session) {
+    if (sessions->size() == most) return false;
+    if (!session.is_live()) return true;
+    if (n_left == 0) return false;
+    --n_left;
+    return true;
   };
-  take(!takes_half);
-  if (sessions->empty()) take(true);
+  take_if([&](const Session &session) { return (!turns || is_apart(session)) && may_be_taken(session); }, sessions);
+  if (sessions->empty()) take_if(may_be_taken, sessions);
 }
 
 void Inbox::run_tasks() noexcept {

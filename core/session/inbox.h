@@ -32,12 +32,16 @@ class Inbox {
   void check_usable() const;  // throws the reason why no stream can be opened
   void stop() noexcept;       // the thread is to end
 
-  // The engine's thread. next_sessions() moves sessions with work to *sessions, in order of arrival: at most `most` or, where
-  // `takes_half`, at most half of those that there are, n_live of which have been seen. Sessions of a window in progress are
-  // then taken only if there are no others, because their next window has to wait for it. With may_sleep it first sleeps until
-  // there is one, or something else to do, or the time has come to wake.
-  void next_sessions(bool may_sleep, size_t most, bool takes_half, size_t n_live,
-                     std::optional<Intake::Clock::time_point> wake_at, std::vector<std::shared_ptr<Session>> *sessions);
+  // Where two windows are in progress at a time: the live sessions that have been seen, and those in the window in progress.
+  struct Turns {
+    size_t n_live, n_in_window;
+  };
+  // The engine's thread. next_sessions() moves at most `most` sessions with work to *sessions, in order of arrival. With turns
+  // at most half of the live sessions are taken, so that the others make the next window. Those in the window in progress are
+  // taken only if there are no others, because their next window has to wait for it. With may_sleep it first sleeps until
+  // there is a session, or something else to do, or the time has come to wake.
+  void next_sessions(bool may_sleep, size_t most, std::optional<Turns> turns, std::optional<Intake::Clock::time_point> wake_at,
+                     std::vector<std::shared_ptr<Session>> *sessions);
   void run_tasks() noexcept;
   bool is_stopping() const noexcept;
   void note_loss(const Error &reason) noexcept;
@@ -45,6 +49,10 @@ class Inbox {
   void set_can_fall_back(bool can_fall_back) noexcept;
 
  private:
+  // Moves the queued sessions that is_chosen(session) wants; all stay in order.
+  template <typename Choice>
+  void take_if(const Choice &is_chosen, std::vector<std::shared_ptr<Session>> *sessions);
+
   // The action that run_between_steps waits for.
   struct Task {
     const std::function<void()> *action = nullptr;

@@ -53,7 +53,8 @@ void Scheduler::run() {
   for (size_t n = 0;; ++n) {
     Window &now = windows_[n % 2], &before = windows_[(n + 1) % 2];
     const auto wake_at = watched_.empty() ? std::nullopt : std::make_optional(watched_.begin()->first);
-    inbox_.next_sessions(before.empty(), model_.options().max_lanes, model_.overlaps(), live_.size(), wake_at, &sessions_);
+    const auto turns = model_.overlaps() ? std::make_optional(Inbox::Turns{live_.size(), before.size()}) : std::nullopt;
+    inbox_.next_sessions(before.empty(), model_.options().max_lanes, turns, wake_at, &sessions_);
     if (sessions_.empty() && before.empty() && inbox_.is_stopping()) return;
     model_.objects().free_unused();
     inbox_.run_tasks();

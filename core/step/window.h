@@ -42,6 +42,7 @@ class Window {
   Window(const LoadedModel &model, uint32_t buffer, FailedSessions *failed);
 
   bool empty() const { return parts_.empty(); }
+  size_t size() const { return parts_.size(); }  // sessions
   bool is_searched() const { return !jobs_.empty(); }  // advance() has given the device work
 
   // Takes the sessions' ready rows. Sessions that do not fit, or will have more, are queued again.

@@ -55,7 +55,7 @@ class SessionTest : public testing::Test {
   // Visits the session, as the first half of a step. Returns its phase.
   Phase visit() {
     Sessions queued;
-    place_.inbox.next_sessions(false, 8, false, 0, std::nullopt, &queued);
+    place_.inbox.next_sessions(false, 8, std::nullopt, std::nullopt, &queued);
     try {
       session_->begin_step(place_.inbox.loss());
       session_->fill();
@@ -262,7 +262,7 @@ TEST_F(SessionTest, AnotherDeviceDecodesAgainAfterALoss) {
   EXPECT_EQ(session_->phase(), Phase::kBackground);
   EXPECT_FALSE(session_->is_of(&place_.inbox));
   Sessions queued;
-  other.inbox.next_sessions(false, 8, false, 0, std::nullopt, &queued);
+  other.inbox.next_sessions(false, 8, std::nullopt, std::nullopt, &queued);
   EXPECT_EQ(queued, Sessions{session_});
   session_->stream().end_utterance();
   session_->begin_step(std::nullopt);
@@ -279,10 +279,10 @@ TEST_F(SessionTest, WindowsTakeOthersFirst) {
   gather();  // queues the session again
   other->notify();
   Sessions queued;
-  place_.inbox.next_sessions(false, 8, true, 2, std::nullopt, &queued);
+  place_.inbox.next_sessions(false, 8, Inbox::Turns{2, 1}, std::nullopt, &queued);
   EXPECT_EQ(queued, Sessions{other});
   queued.clear();
-  place_.inbox.next_sessions(false, 8, true, 2, std::nullopt, &queued);
+  place_.inbox.next_sessions(false, 8, Inbox::Turns{2, 1}, std::nullopt, &queued);
   EXPECT_EQ(queued, Sessions{session_});
   complete();
   EXPECT_EQ(session_->n_windows, 0u);
@@ -300,7 +300,7 @@ TEST_F(SessionTest, ALatticeIsMadeByAJob) {
   EXPECT_EQ(complete(), Phase::kResult);
   Sessions queued;
   while (queued.empty()) {  // the job queues the session
-    place_.inbox.next_sessions(true, 8, false, 0, std::nullopt, &queued);
+    place_.inbox.next_sessions(true, 8, std::nullopt, std::nullopt, &queued);
     if (visit() != Phase::kResult) break;
     queued.clear();
   }
