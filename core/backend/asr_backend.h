@@ -73,7 +73,8 @@ typedef enum asr_backend_capability {
   ASR_BACKEND_PLP = 32,         /* asr_features_view.lpc_order */
   ASR_BACKEND_SELECTION = 64,   /* asr_backend_options.n_best_gaussians */
   ASR_BACKEND_CLUSTERS = 128,   /* asr_backend_options.cluster_share */
-  ASR_BACKEND_PATH_PIECES = 256 /* ASR_WANTS_PIECE of `best_paths` */
+  ASR_BACKEND_PATH_PIECES = 256, /* ASR_WANTS_PIECE of `best_paths` */
+  ASR_BACKEND_LEAVES = 512       /* ASR_MAY_LEAVE; the slot `left` is set */
 } asr_backend_capability;
 
 typedef struct asr_backend_device_info {
@@ -213,7 +214,11 @@ typedef enum asr_search_wants {
   ASR_WANTS_LATTICE = 2,
   ASR_WANTS_FINAL = 4,  /* paths end in final states, if a token is in one */
   ASR_WANTS_COMMON = 8, /* asr_path.n_common_arcs too */
-  ASR_WANTS_PIECE = 16  /* the next piece of a lattice or path */
+  ASR_WANTS_PIECE = 16, /* the next piece of a lattice or path */
+  /* No result, and only alone: the advance may end, once many of its channels have taken their frames, before this one has. The
+   * device keeps the rows of the frames that are left (`left`), and the channel's next advance begins with them. So channels
+   * whose frames are costly do not keep the others waiting. */
+  ASR_MAY_LEAVE = 32
 } asr_search_wants;
 
 typedef struct asr_advance_job { /* n_frames rows of a channel's log-likelihoods, from row first_row of a score buffer on */
@@ -331,6 +336,10 @@ typedef struct asr_backend_api {
 
   /* (required) Returns the table of an extension by the name that its header defines; NULL if the back end does not have it. */
   const void *(*extension)(const char *name);
+
+  /* (optional: with ASR_BACKEND_LEAVES) Returns, without waiting, how many frames of a channel the finished advances have left.
+   * With the next advance's frames they are to be at most window_frames; if they are more, that advance leaves none. */
+  uint32_t (*left)(asr_backend_device *, asr_backend_channel *);
 } asr_backend_api;
 
 /* The only function that a plugin exports. Returns a static table, or NULL if it cannot serve the core's ASR_BACKEND_ABI. */

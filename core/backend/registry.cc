@@ -78,6 +78,9 @@ struct Claim {
 };
 constexpr auto kHasNoLattices = [](const asr_backend_api &api) { return api.lattices == nullptr; };
 constexpr auto kHasNoSearch = [](const asr_backend_api &api) { return !searches(api); };
+constexpr auto kLeavesNothing = [](const asr_backend_api &api) {
+  return api.size < offsetof(asr_backend_api, left) + sizeof api.left || api.left == nullptr;
+};
 constexpr auto kHasNoFeatures = [](const asr_backend_api &api) { return !makes_features(api); };
 constexpr Claim kClaims[] = {
     {ASR_BACKEND_LATTICES, "ASR_BACKEND_LATTICES", "lattices", kHasNoLattices},
@@ -86,6 +89,7 @@ constexpr Claim kClaims[] = {
     {ASR_BACKEND_PACKED_GRAPH, "ASR_BACKEND_PACKED_GRAPH", "load_graph", kHasNoSearch},
     {ASR_BACKEND_OVERLAPS, "ASR_BACKEND_OVERLAPS", "advance", kHasNoSearch},
     {ASR_BACKEND_PATH_PIECES, "ASR_BACKEND_PATH_PIECES", "best_paths", kHasNoSearch},
+    {ASR_BACKEND_LEAVES, "ASR_BACKEND_LEAVES", "left", kLeavesNothing},
     {ASR_BACKEND_PLP, "ASR_BACKEND_PLP", "load_features", kHasNoFeatures},
 };
 

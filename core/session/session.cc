@@ -92,6 +92,7 @@ void Session::begin_sound() {
 void Session::begin_utterance() {
   if (!graph_) graph_ = stream_.requests()->take_graph(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
   utterance_.emplace(*model_, graph_, options_, utterance_frame_, rows_->frame_map());
+  n_left_ = 0;
   if (speaker_ && options_.learns && options_.lattice_beam == 0) utterance_->keep_states();  // else they come from the lattice
   phase_.to(Phase::kHearing);
   if (speaker_) speaker_->begin_utterance(*model_);
@@ -312,8 +313,9 @@ bool Session::gather_dropped(WindowRows *window, std::optional<Share> *share) {
 bool Session::gather_rows(WindowRows *window, std::optional<Share> *share) {
   const size_t n_frames = rows_->next_frames();
   if (n_frames > 0) progressed_ = true;
+  const size_t n_room = model_->options().window_frames - n_left_;
   const size_t n_fair = fusion_ ? fusion_->n_rows_for(model_->options().window_frames) : SIZE_MAX;
-  const size_t n = std::min({utterance_->room_for(rows_->n_ready()), n_frames_left(), n_frames_to_choice(), n_fair});
+  const size_t n = std::min({utterance_->room_for(rows_->n_ready()), n_frames_left(), n_frames_to_choice(), n_fair, n_room});
   // Only adding the rows may fail. From then on the window's shares agree with its rows.
   Share added;
   if (fusion_) {
@@ -330,11 +332,16 @@ bool Session::gather_rows(WindowRows *window, std::optional<Share> *share) {
   added.partial = n > 0 && utterance_->at_partial();
   added.check = n > 0 && utterance_->at_check();
   added.last = rows_->all_taken() && !added.partial && !added.check;  // each window brings one result of a session
-  if (n > 0 || n_frames > 0 || added.last) *share = added;
+  added.has_left = n_left_ > 0;
+  // A stream that fills its window has more audio waiting, so its search may fall behind that of others. Of a session in two
+  // windows it is not known yet how many frames the first one leaves.
+  added.may_leave = n == n_room && n_windows == 0 && !added.partial && !added.check && !added.last &&
+                    model_->searcher().has(ASR_BACKEND_LEAVES);
+  if (n > 0 || n_frames > 0 || added.last || added.has_left) *share = added;
   if (added.check) phase_.to(Phase::kChecking);
   if (added.last) phase_.to(Phase::kDraining);
   if (added.check || added.last) return false;
-  return n > 0 || progressed_ || rows_->has_ended() || at_mark();
+  return n > 0 || added.has_left || progressed_ || rows_->has_ended() || at_mark();
 }
 
 size_t Session::n_frames_to_choice() {

@@ -49,6 +49,7 @@ class Session : public std::enable_shared_from_this<Session> {
     WindowRows::Place place;
     size_t n_rows = 0;
     bool partial = false, check = false, last = false;  // afterwards a PARTIAL is due; check() is; the utterance ends
+    bool has_left = false, may_leave = false;           // the device has left frames before these; it may leave some of these
   };
 
   // A visit. loss: why the device is no longer used, if it is not.
@@ -65,6 +66,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Results, while is_decoding(). advanced(): rows has the share's rows if the device returned them, or is nullptr.
   bool is_decoding() const { return phase_.is_in(kDecoding); }
   const Utterance &utterance() const { return *utterance_; }
+  void set_left(uint32_t n_frames) { n_left_ = n_frames; }  // frames that the device has left
   void advanced(const Share &share, const float *rows);
   void partial(const asr_path &path);
   void check(const asr_path &path);
@@ -172,6 +174,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<SoundTrack> sound_;      // as rows_, where results may be compared with the background
   std::optional<SpeakerTrack> speaker_;  // nullopt: no speaker
   std::shared_ptr<FusedModels> fusion_;  // as rows_, where models are fused
+  uint32_t n_left_ = 0;                  // frames before next_frame_ that the device has left, see ASR_MAY_LEAVE
   uint64_t next_frame_ = 0;              // number of the next frame of the rows
   uint64_t utterance_frame_ = 0;         // first frame of the utterance
   uint64_t quiet_frame_ = 0;             // frame after the last word, or NO_INPUT

@@ -5,6 +5,16 @@
 #include <functional>
 
 namespace asr {
+namespace {
+
+// Returns how many frames the device has left of a session's channels.
+uint32_t n_left(const Device &device, asr_backend_channel *channel, asr_backend_channel *background) {
+  if (!device.has(ASR_BACKEND_LEAVES)) return 0;
+  const uint32_t n = device.api()->left(device.get(), channel);
+  return background == nullptr ? n : std::max(n, device.api()->left(device.get(), background));
+}
+
+}  // namespace
 
 void FailedSessions::add(const SessionPointer &session, const Error &reason) noexcept {
   note(reason);
@@ -75,14 +85,15 @@ void Window::advance() {
     if (share.partial) job.wants |= wants_common(model_);
     if (share.last) job.wants = ASR_WANTS_FINAL | (with_lattice ? ASR_WANTS_LATTICE : ASR_WANTS_PATH);
     if (share.last && session->utterance().background()) job.wants |= ASR_WANTS_PATH;
-    if (job.n_frames == 0 && (job.wants == 0 || !model_.overlaps())) continue;
+    if (share.may_leave) job.wants = ASR_MAY_LEAVE;
+    if (job.n_frames == 0 && !share.has_left && (job.wants == 0 || !model_.overlaps())) continue;
     rows_.locate(share.place, &job);
     reads_buffer = reads_buffer || (job.n_frames > 0 && job.loglikes == nullptr);
     jobs_.push_back(job);
     if (const auto &background = session->utterance().background()) {
       job.channel = background.get();
-      if (job.wants != 0) job.wants = ASR_WANTS_PATH;
-      if (job.n_frames > 0 || job.wants != 0) jobs_.push_back(job);
+      if (job.wants != 0 && !share.may_leave) job.wants = ASR_WANTS_PATH;
+      if (job.n_frames > 0 || share.has_left || job.wants != 0) jobs_.push_back(job);
     }
   }
   if (jobs_.empty()) return;
@@ -104,6 +115,7 @@ bool Window::take_outcomes() {
     try {
       device.check(device.api()->outcome(device.get(), channel));
       if (background != nullptr) device.check(device.api()->outcome(device.get(), background));
+      session->set_left(n_left(device, channel, background));
     } catch (...) {
       failed_->add_current(session);
     }

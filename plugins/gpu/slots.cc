@@ -288,6 +288,8 @@ asr_status outcome(asr_backend_device *, asr_backend_channel *channel) noexcept 
   return failure();
 }
 
+uint32_t left(asr_backend_device *, asr_backend_channel *channel) noexcept { return of(channel).search->n_left(); }
+
 std::vector<Search *> searches_of(asr_backend_channel *const *channels, size_t n_channels) {
   std::vector<Search *> searches;
   for (size_t i = 0; i < n_channels; ++i) searches.push_back(of(channels[i]).search.get());
@@ -481,7 +483,8 @@ constexpr asr_backend_statistics_api kStatistics = {sizeof kStatistics, prepare_
 void give_devices(const std::vector<asr_backend_device_info> &devices, const std::string &why_none,
                   asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
   constexpr uint32_t kCapabilities = ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES | ASR_BACKEND_COMMON_PATH | ASR_BACKEND_PLP |
-                                     ASR_BACKEND_PATH_PIECES | (SearchLanes::kOverlaps ? ASR_BACKEND_OVERLAPS : 0);
+                                     ASR_BACKEND_PATH_PIECES | (SearchLanes::kOverlaps ? ASR_BACKEND_OVERLAPS : 0) |
+                                     (SearchLanes::kLeaves ? ASR_BACKEND_LEAVES : 0);
   if (devices.empty()) plugin_last_error().keep(why_none.c_str());
   for (size_t i = 0; i < std::min(capacity, devices.size()); ++i) {
     const size_t size = infos[i].size;
@@ -501,6 +504,7 @@ asr_backend_api slots_table(const char *name) {
   table.load_graph = load_graph, table.free_graph = free_graph;
   table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
   table.best_paths = best_paths, table.lattices = lattices, table.outcome = outcome;
+  if (SearchLanes::kLeaves) table.left = left;
   return table;
 }
 

@@ -86,6 +86,8 @@ bool IdleMemory::release() {
     had_some = had_some || !memories->empty();
     memories->clear();
   }
+  had_some = had_some || !kept.empty();
+  kept.clear();
   return had_some;
 }
 
@@ -94,6 +96,7 @@ uint64_t IdleMemory::n_bytes() const {
   for (const auto *memories : {&free[0], &free[1], &outgrown}) {
     for (const ChannelMemory &memory : *memories) n += memory.n_bytes();
   }
+  for (const KeptRows &rows : kept) n += rows.n_bytes();
   return n;
 }
 
@@ -104,8 +107,51 @@ Search::Search(const SearchGraph &graph, const asr_search_options &options, Chan
   job_.graph = search_tables(graph);
 }
 
+SearchJob Search::job(Rows rows, size_t stride, uint32_t n_frames) const {
+  SearchJob job = SearchChannel::job(rows, stride, n_left_ + n_frames);
+  job.kept_rows = kept_.rows[kept_.current].data();
+  job.kept_stride = kept_.stride;
+  job.n_kept = n_left_;
+  return job;
+}
+
+void Search::let_leave(uint32_t max_left, SearchJob *job) {
+  if (job->n_frames > max_left || (job->n_kept > 0 && job->n_frames > job->n_kept && job->kept_stride != job->row_stride)) return;
+  if (kept_.n_bytes() == 0 && !idle_->kept.empty()) {
+    kept_ = std::move(idle_->kept.back());
+    idle_->kept.pop_back();
+  }
+  const uint32_t stride = job->n_frames > job->n_kept ? job->row_stride : job->kept_stride;
+  const size_t n = size_t{max_left} * stride;
+  if (kept_.rows[0].size() < n || kept_.rows[1].size() < n) {
+    if (job->n_kept > 0) return;
+    try {
+      for (Array<float> &rows : kept_.rows) rows.reserve(n);
+    } catch (const Error &error) {
+      if (error.code() != ASR_OUT_OF_MEMORY) throw;
+      return;
+    }
+  }
+  kept_.stride = stride;
+  job->may_leave = true;
+}
+
+void Search::keep_left(const SearchJob &done, cudaStream_t stream) {
+  const uint32_t n_taken_kept = std::min(done.n_consumed, done.n_kept), n_still = done.n_kept - n_taken_kept;
+  const uint32_t n_taken = done.n_consumed - n_taken_kept, n_rows = done.n_frames - done.n_kept - n_taken;
+  kept_.current ^= 1;
+  float *const to = kept_.rows[kept_.current].data();
+  copy(to, done.kept_rows + size_t{n_taken_kept} * done.kept_stride, size_t{n_still} * kept_.stride, stream);
+  copy(to + size_t{n_still} * kept_.stride, done.rows + size_t{n_taken} * done.row_stride, size_t{n_rows} * kept_.stride, stream);
+  n_left_ = n_still + n_rows;
+}
+
 SearchJob Search::rest_of(const SearchJob &done) const {
   SearchJob rest = SearchChannel::rest_of(done);
+  const uint32_t n_taken_kept = std::min(done.n_consumed, done.n_kept);
+  rest.rows = done.rows + size_t{done.n_consumed - n_taken_kept} * done.row_stride;
+  rest.kept_rows = done.kept_rows + size_t{n_taken_kept} * done.kept_stride;
+  rest.n_kept = done.n_kept - n_taken_kept;
   rest.wants_common = done.wants_common;
   if (!done.has_path) rest.path = done.path;
   return rest;
@@ -117,6 +163,7 @@ void Search::forget_results() {
 }
 
 bool Search::take(const SearchJob &job) {
+  n_left_ = 0;
   const bool misses_path = job.path.end != nullptr && !job.has_path;
   return SearchChannel::take(job) || misses_path;
 }

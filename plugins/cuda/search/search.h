@@ -35,11 +35,21 @@ class ChannelMemory {
   Array<uint4> memory_;
 };
 
+// KeptRows has the rows of frames that a job has left for the channel's next. A job reads one array while the rows that it
+// leaves go to the other.
+struct KeptRows {
+  Array<float> rows[2];
+  uint32_t current = 0, stride = 0;
+
+  size_t n_bytes() const { return (rows[0].size() + rows[1].size()) * sizeof(float); }
+};
+
 // IdleMemory has the memory of ended channels, for new ones, and the memory that channels have outgrown. Outgrown memory is
 // freed when the device is idle, because freeing waits for all its work. All idle memory is freed if no other is left.
 struct IdleMemory {
   std::vector<ChannelMemory> free[2];  // memory of channels without lattices, and with lattices
   std::vector<ChannelMemory> outgrown;
+  std::vector<KeptRows> kept;
 
   uint64_t n_bytes() const;
   // Frees all of it; returns false if there was none.
@@ -54,7 +64,13 @@ class Search : public SearchChannel {
 
   // Extend SearchChannel's functions by a job's path.
   bool take(const SearchJob &job);
+  SearchJob job(Rows rows, size_t stride, uint32_t n_frames) const;  // with the frames that are left
   SearchJob rest_of(const SearchJob &done) const;
+  // Lets a job leave up to max_left frames, if there is memory for them.
+  void let_leave(uint32_t max_left, SearchJob *job);
+  // Starts to copy the rows that a done job leaves.
+  void keep_left(const SearchJob &done, cudaStream_t stream);
+  KeptRows release_kept() { return std::move(kept_); }
   void forget_results();
 
   // Enlarges buffers that are nearly full, before a job. If few channels share the memory, `of_few` raises the capacity for
@@ -63,6 +79,7 @@ class Search : public SearchChannel {
   // Enlarges the channel's buffers that overflowed.
   void grow(uint32_t overflow, cudaStream_t stream);
   const ChannelMemory &memory() const { return memory_; }
+  size_t n_kept_bytes() const { return kept_.n_bytes(); }
   ChannelMemory release_memory() { return std::move(memory_); }
 
   // See DeviceLanes. Nothing that they did not have before is lost if they fail.
@@ -96,6 +113,7 @@ class Search : public SearchChannel {
   void resize(const ChannelSize &size, cudaStream_t stream);
 
   ChannelMemory memory_;           // none while parked
+  KeptRows kept_;                  // none until a job may leave frames
   ChannelSize size_;               // of the memory, or with which it comes back
   std::vector<std::byte> parked_;  // what the memory had
   IdleMemory *const idle_;

@@ -87,7 +87,7 @@ __device__ inline void team_advance(SearchState &search) {
     if (threadIdx.x == 0) job.begin = job.status != kSearchRunning;
     __syncthreads();
   }
-  while (job.status == kSearchRunning && job.n_consumed < job.n_frames) {
+  while (job.status == kSearchRunning && job.n_consumed < job.n_frames && !job.has_left) {
     if (makes_lattice && !team_ensure_capacity<Team>(search)) return;
     team_take_step<Team, false>(search);
     if (makes_lattice) team_prune_when_due<Team>(search);
@@ -103,6 +103,7 @@ __device__ inline void team_take_job(SearchState &search, SearchJob *job) {
   if (threadIdx.x == 0) {
     search.job = *job;
     search.all_active = search.all_arcs = 0;
+    search.is_enough = false;
     search.counts[0] = search.counts[1] = {};
     set_lists_of(Team(), search);
     search.has_own_tokens = false;
@@ -118,6 +119,7 @@ __device__ inline void team_take_job(SearchState &search, SearchJob *job) {
     }
     note_settled_links(&search.job.lattice, search.job.lattice.frames);
     *job = search.job;
+    atomicAdd(search.n_ended, 1u);
   }
   Team::sync();
 }

@@ -23,7 +23,8 @@ SearchFlight::SearchFlight(SearchLanes &owner, Device &device, const SearchCapac
       cluster_sizes_(cluster_sizes),
       max_tokens_(capacities.max_tokens),
       max_candidates_(capacities.max_candidates),
-      busy_(device.n_multiprocessors()) {}
+      busy_(device.n_multiprocessors()),
+      n_ended_(1) {}
 
 SearchFlight::~SearchFlight() {
   if (is_hung()) return;
@@ -67,7 +68,9 @@ void SearchFlight::reserve_scratch(uint32_t n_blocks, uint32_t n_jobs, Queue &st
                device_.initial_capacity_shift(),
                scratch_.data(),
                n_blocks,
-               busy_.data()};
+               busy_.data(),
+               n_ended_.data(),
+               0};
   n_scratch_ = n_blocks, n_wanted_parts_ = n_wanted;
 }
 
@@ -81,6 +84,14 @@ uint32_t SearchFlight::cluster_size_for(const std::vector<SearchLane> &lanes) co
     if (n_lanes <= size.n_clusters) return size.n_blocks;
   }
   return n_lanes <= size_t{2} * cluster_sizes_.front().n_clusters ? cluster_sizes_.front().n_blocks : 1;
+}
+
+// Returns how many jobs of the next launch have to end until the others leave frames. Where blocks wait for others to end, or
+// clusters for those of the other flight, none leave any: the late ones would leave most of theirs.
+uint32_t SearchFlight::enough_of(uint32_t n_jobs) const {
+  const size_t n_beside = cluster_size_ > 1 ? n_beside_ : 0;
+  if ((n_jobs + n_beside) * cluster_size_ > device_.n_multiprocessors()) return UINT32_MAX;
+  return n_jobs - n_jobs * 3 / 8;
 }
 
 bool SearchFlight::release_scratch() {
@@ -115,6 +126,8 @@ void SearchFlight::launch_jobs(bool is_rest) {
   Queue &stream = is_rest ? urgent_ : stream_;
   const auto n_jobs = static_cast<uint32_t>(pending_.lanes.size());
   is_running_ = true;  // so that this scratch memory stays
+  laid_out_.enough = enough_of(n_jobs);
+  stream.clear(&n_ended_, 1);
   device_.clock().start(stream.get());
   cudaError_t status = cudaSuccess;
   do {
@@ -233,7 +246,7 @@ void SearchFlight::start_uploaded(Acoustic *acoustic, const std::vector<Task> &t
       pending.acoustic = acoustic;
       pending.reads[task.buffer] = true;
     }
-    if ((task.search->died() || task.n_frames == 0) && task.wants == 0) continue;
+    if (!task.has_frames() && (task.wants & ~uint32_t{ASR_MAY_LEAVE}) == 0) continue;
     try {
       prepare(task.search, few_channels);
     } catch (...) {
@@ -245,6 +258,7 @@ void SearchFlight::start_uploaded(Acoustic *acoustic, const std::vector<Task> &t
     job.wants_common = (task.wants & ASR_WANTS_COMMON) != 0;
     job.output = (task.wants & ASR_WANTS_LATTICE) != 0 && job.lattice.lattice_beam > 0;
     if ((task.wants & ASR_WANTS_PATH) != 0) job.path = next_path_output();
+    if (task.wants == ASR_MAY_LEAVE) let_leave(task.search, &job);
     pending.lanes.push_back({task.search, job});
   }
   start_pending(std::move(pending));
@@ -264,6 +278,10 @@ void SearchFlight::prepare(Search *search, bool few_channels) {
 bool SearchFlight::take_result(const SearchLane &lane, const SearchJob &done) {
   Search &search = *lane.search;
   const bool goes_on = DeviceLanes::take_result(lane, done);
+  if (done.has_left && !goes_on) {
+    search.keep_left(done, stream_.get());
+    keeps_rows_ = true;
+  }
   if (done.has_path && done.path.end->n_steps <= done.path.max_steps) {
     search.keep_path(path_job_of(done));
   } else if (done.has_path) {
@@ -271,6 +289,15 @@ bool SearchFlight::take_result(const SearchLane &lane, const SearchJob &done) {
     search.keep_path(path_jobs_.data()[0]);
   }
   return goes_on;
+}
+
+void SearchFlight::let_leave(Search *search, SearchJob *job) {
+  const MemoryAccount::Modest modest(device_.account());
+  search->let_leave(device_.max_rows() / device_.max_lanes(), job);
+}
+
+void SearchFlight::finish_keeping() {
+  if (std::exchange(keeps_rows_, false)) gpu::await(stream_.get(), "keeping rows");
 }
 
 void SearchFlight::grow_scratch(uint32_t overflow) {

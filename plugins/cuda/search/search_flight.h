@@ -67,6 +67,8 @@ class SearchFlight final : public DeviceLanes {
   // Copy from a channel's buffers to pinned memory; read() only starts that.
   void read(uint64_t address, void *to, size_t n_bytes);
   void finish_reads() { downloads_.finish(); }
+  // Ends the copying of rows that jobs have left.
+  void finish_keeping();
   // Finds up to max_steps steps of each path, on the host on return. is_path_whole() says if path i is whole; give_path()
   // fills it.
   void find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps);
@@ -81,6 +83,8 @@ class SearchFlight final : public DeviceLanes {
   void start_uploaded(Acoustic *acoustic, const std::vector<Task> &tasks, const std::vector<const float *> &host_rows,
                       SearchFlight *other);
   PathOutput next_path_output();
+  uint32_t enough_of(uint32_t n_jobs) const;
+  void let_leave(Search *search, SearchJob *job);
   void prepare(Search *search, bool few_channels);
   bool was_launched(cudaError_t status) const;
 
@@ -99,6 +103,8 @@ class SearchFlight final : public DeviceLanes {
   uint32_t n_scratch_ = 0, n_wanted_parts_ = 0;  // fewer where there is little memory
   uint32_t n_short_ = 0;                         // launches that had fewer
   uint32_t cluster_size_ = 1;                    // of the next launch
+  Array<uint32_t> n_ended_;                      // SearchScratch::n_ended
+  bool keeps_rows_ = false;                      // copies of rows that jobs have left are under way
   bool is_running_ = false;                      // a launch may use scratch memory
   Array<float> rows_[2];                         // rows of the host, for one advance and for the next
   size_t n_uploads_ = 0;

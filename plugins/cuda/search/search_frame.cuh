@@ -50,6 +50,8 @@ __device__ inline void know_best(const Table<Team> *table, const StepTotals *tot
   SearchState &search = table->search;
   search.counts[search.job.current ^ 1] = {};
   search.n_own_tokens = 0;
+  if (search.job.may_leave && Team::rank() == 0)
+    search.is_enough = *static_cast<volatile uint32_t *>(search.n_ended) >= search.enough;
   if (totals->overflow != 0 || cost_of(totals->best) <= FLT_MAX) return;
   search.job.status = kSearchDied;
   search.all_active += search.n_active;
@@ -70,6 +72,8 @@ __device__ inline void commit(const Table<Team> *table, uint32_t n_frames, uint3
   pass_frames(&job.marks, n_frames, job.n_records);
   job.best = cost_of(best);
   job.n_consumed += n_frames;
+  if (job.may_leave && job.n_consumed < job.n_frames && job.n_consumed >= job.n_frames / 4)
+    job.has_left = of_leader<Team>(&search)->is_enough;
   search.all_active += search.n_active;
   search.all_arcs += search.n_arcs;
   if (has_lattice(table)) add_frame<Team>(search, counts.n_links[0], counts.n_links[1]);
@@ -100,10 +104,16 @@ __device__ inline void team_begin(SearchState &search) {
   team_finish_frame(&table, &search, 0, nullptr, StepTotals{0, 1, 0, ordered(0.0f)});
 }
 
+__device__ inline const float *next_row(const SearchJob &job) {
+  const uint32_t frame = job.n_consumed;
+  return frame < job.n_kept ? job.kept_rows + size_t{frame} * job.kept_stride
+                            : job.rows + size_t{frame - job.n_kept} * job.row_stride;
+}
+
 template <typename Team>
 __device__ inline void team_consume(SearchState &search) {
   const Table<Team> table(search);
-  const float *const row = search.job.rows + size_t{search.job.n_consumed} * search.job.row_stride;
+  const float *const row = next_row(search.job);
   StepTotals totals;
   if (team_follow_row(&table, &search, row, &totals)) team_finish_frame(&table, &search, 1, row, totals);
 }

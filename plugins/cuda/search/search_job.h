@@ -18,6 +18,8 @@ inline LatticeBuffers lattice_buffers(const SearchJob &job) {
 inline void clear_results(SearchJob *job) {
   job->has_written = job->has_path = false;
   job->path = {};
+  job->n_kept = 0;
+  job->may_leave = job->has_left = false;
 }
 inline uint64_t tokens_address(const SearchJob &job, uint32_t which) { return address_of(job.tokens[which]); }
 

@@ -77,11 +77,20 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
     if (flight->is_pending(search.get())) flight->finish();
   }
   searches_.erase(search.get());
+  keep(search->release_kept());
   if (search->is_parked() || is_smaller(search->memory().size(), capacities_.channel_size(false))) return;
   try {
     ChannelMemory memory = search->release_memory();
     idle_.free[memory.size().max_links > 0 ? 1 : 0].push_back(std::move(memory));
   } catch (...) {  // then it is freed
+  }
+}
+
+void SearchLanes::keep(KeptRows rows) {
+  if (rows.n_bytes() == 0) return;
+  try {
+    idle_.kept.push_back(std::move(rows));
+  } catch (const std::bad_alloc &) {  // then it is freed
   }
 }
 
@@ -176,7 +185,7 @@ void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final
 
 void SearchLanes::add_memory(asr_backend_memory *memory) const {
   for (const auto &flight : flights_) flight->add_memory(memory);
-  for (Search *search : searches_) memory->channel_bytes += search->memory().n_bytes();
+  for (Search *search : searches_) memory->channel_bytes += search->memory().n_bytes() + search->n_kept_bytes();
   memory->channel_bytes += idle_.n_bytes();
   memory->n_channels = static_cast<uint32_t>(searches_.size() + idle_.free[0].size() + idle_.free[1].size());
 }

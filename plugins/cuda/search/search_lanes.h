@@ -16,6 +16,7 @@ class SearchLanes {
  public:
   using Task = SearchFlight::Task;
   static constexpr bool kOverlaps = true;  // two advances may be under way
+  static constexpr bool kLeaves = true;    // ASR_MAY_LEAVE
 
   explicit SearchLanes(Device &device);
   ~SearchLanes();
@@ -52,6 +53,7 @@ class SearchLanes {
  private:
   std::unique_ptr<Search> new_channel(const SearchGraph &graph, const asr_search_options &options);
   bool park_one();
+  void keep(KeptRows rows);
 
   Device &device_;
   const SearchCapacities capacities_;

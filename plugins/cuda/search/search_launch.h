@@ -38,6 +38,10 @@ struct SearchJob {
   SearchBeam beam;
   const float *rows;  // rows of log-likelihoods
   uint32_t row_stride, n_frames;
+  // The rows that the channel's last job left, which are of the first n_kept of these frames.
+  const float *kept_rows;
+  uint32_t kept_stride, n_kept;
+  bool may_leave, has_left;  // may end, or ended, with frames that are not done
   bool begin;         // first makes the token of the start state; false from then on
   bool output;        // after the frames, writes the lattice as it would be if the utterance ended here; changes nothing
   bool use_final;     // in results
@@ -77,6 +81,7 @@ struct SearchScratch {
   uint4 *memory;                    // [n_parts], each of search_scratch_size(...)
   uint32_t n_parts;                 // parts, each for one of the blocks that run at once
   uint32_t *busy;                   // [n_parts], 1 while a block has the part
+  uint32_t *n_ended, enough;        // jobs of the launch that have ended; so many of them end those that may leave frames
 };
 __host__ __device__ inline size_t search_scratch_size(uint32_t max_tokens, uint32_t max_candidates) {
   return size_t{max_tokens} * 4 + max_tokens / 2 + max_tokens / 4 + max_candidates + size_t{max_candidates} / 16 * 5;

@@ -35,6 +35,8 @@ struct Mail {
 struct SearchState {
   SearchJob job;                    // every block of a cluster has its own, all the same
   uint32_t initial_capacity_shift;  // SearchScratch's
+  uint32_t *n_ended, enough;        // likewise
+  bool is_enough;                   // the leading block's is the team's
   uint32_t max_items, max_candidates, max_epsilon_links;
   uint32_t n_shared_slots;
   uint32_t n_wide_slots;
@@ -112,6 +114,8 @@ __device__ inline void set_scratch(SearchState &search, const SearchScratch &scr
   search.turn = 0;
   for (uint32_t &n_sent : search.n_sent) n_sent = 0;
   search.initial_capacity_shift = scratch.initial_capacity_shift;
+  search.n_ended = scratch.n_ended;
+  search.enough = scratch.enough;
   search.n_shared_slots = scratch.n_shared_slots;
   search.n_wide_slots = 2 * n;
   search.wide_keys = reinterpret_cast<unsigned long long *>(memory);

@@ -163,6 +163,7 @@ void DeviceLanes::take_results() {
       give_up(pending_.lanes[i].search);
     }
   }
+  flight().finish_keeping();
   read_lattices();
   for (size_t i = 0; i < goes_on.size(); ++i) {
     if (!goes_on[i]) pending_.lanes[i].search->set_held(false);

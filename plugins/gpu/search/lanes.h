@@ -40,6 +40,7 @@ class DeviceLanes {
     const float *host_rows;
     uint32_t buffer, first_row, n_frames;
     uint32_t wants;  // asr_search_wants
+    bool has_frames() const { return !search->died() && n_frames + search->n_left() > 0; }
   };
 
   // Waits until all work is done. A failure is kept for wait(), and with its channel.

@@ -76,6 +76,8 @@ class SearchChannel : public ChannelOutcome {
     }
     return job.status == kSearchOverflow || (job.output != 0 && job.has_written == 0);
   }
+  // Frames whose rows the device keeps for the next job (asr_backend_api::left).
+  uint32_t n_left() const { return n_left_; }
   // Forgets the results of the preceding job. The rest of a job that was done in part keeps the first part's results.
   void forget_results() { written_.reset(); }
 
@@ -186,6 +188,7 @@ class SearchChannel : public ChannelOutcome {
 
  protected:
   const float lattice_beam_;
+  uint32_t n_left_ = 0;
   std::optional<SearchLattice> lattice_;
   std::optional<WrittenLattice> written_;
   std::atomic<uint32_t> n_frames_{0};  // also read while a lattice is made on another thread

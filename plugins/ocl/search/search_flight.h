@@ -21,6 +21,7 @@ namespace asr::gpu {
 class SearchFlight final : public DeviceLanes {
  public:
   static constexpr bool kOverlaps = false;  // one advance is under way at a time
+  static constexpr bool kLeaves = false;    // ASR_MAY_LEAVE
 
   explicit SearchFlight(Device &device)
       : SearchFlight(device, search_tuning(device.facts(), device.initial_capacity_shift())) {}
@@ -55,6 +56,7 @@ class SearchFlight final : public DeviceLanes {
   void bring_back(Search *search) { search->bring_back(); }
   void read(uint64_t address, void *to, size_t n_bytes) { queue_.read(pool_.memory().get(), address, to, n_bytes); }
   void finish_reads() { queue_.finish(); }
+  void finish_keeping() {}  // no job leaves frames
   void find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps);
   bool is_path_whole(size_t i) { return ends_.data()[i].n_steps <= path_jobs_.data()[i].max_steps; }
   void give_path(size_t i, Search *search, asr_path *path) {

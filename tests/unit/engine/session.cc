@@ -269,6 +269,28 @@ TEST_F(SessionTest, AnotherDeviceDecodesAgainAfterALoss) {
   EXPECT_EQ(session_->phase(), Phase::kHearing);
 }
 
+// Frames that the device has left take room of the next window, and are searched even if no row comes with them.
+TEST_F(SessionTest, LeftFramesTakeRoom) {
+  open({});
+  feed(test::speak("low mid"));
+  step();
+  const auto n_gathered = [&] {
+    const uint64_t before = session_->utterance().end_frame();
+    visit();
+    gather();
+    return session_->utterance().end_frame() - before;
+  };
+  EXPECT_EQ(n_gathered(), 8u);
+  complete();
+  session_->set_left(3);
+  EXPECT_EQ(n_gathered(), 5u);
+  complete();
+  session_->set_left(8);
+  EXPECT_EQ(n_gathered(), 0u);
+  EXPECT_EQ(place_.first.size(), 1u);
+  complete();
+}
+
 // Where windows overlap, a session of one in progress is taken only if there is no other.
 TEST_F(SessionTest, WindowsTakeOthersFirst) {
   open(of_dialog());
