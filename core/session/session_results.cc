@@ -23,7 +23,7 @@ asr_path best_path(const LoadedModel &model, asr_backend_channel *channel, uint3
 
 void Session::advanced(const Share &share, const float *rows) {
   if (rows != nullptr) speaker_->keep(rows, share.n_rows);
-  if (!utterance_->advanced(share.n_rows)) return;
+  if (!utterance_->advanced(share.n_rows, n_left_)) return;
   utterance_->take_settled_paths(model_->searcher());
   if (utterance_->pieces() != nullptr) submit_pieces();
 }

@@ -109,10 +109,11 @@ EventPointer Utterance::result(asr_event_kind kind, const asr_path &path) const 
   return path_event(path, settled_.spoken, first_frame_, decoding_, kind);
 }
 
-bool Utterance::advanced(size_t n_frames) {
+bool Utterance::advanced(size_t n_frames, size_t n_left) {
   constexpr size_t kPieceFrames = 256;  // see "Pieces" in docs/search.md
   const size_t n_before = n_advanced_;
-  n_advanced_ += n_frames;
+  n_given_ += n_frames;
+  n_advanced_ = n_given_ - n_left;
   if (may_be_cut_here()) return false;  // the path may have to be cut
   return n_advanced_ >= 2 * kPieceFrames && n_advanced_ / kPieceFrames > n_before / kPieceFrames;
 }

@@ -61,8 +61,9 @@ class Utterance {
   // Makes an event from the channel's best path.
   EventPointer result(asr_event_kind kind, const asr_path &path) const;
 
-  // Counts advanced frames. Returns true now and then, when pieces may have settled with them.
-  bool advanced(size_t n_frames);
+  // Counts the frames of a window, after which the device has left n_left. Returns true now and then, when pieces may have
+  // settled with those that it has searched.
+  bool advanced(size_t n_frames, size_t n_left);
   // Takes the settled arcs of the best paths from the channels, which would keep them. Results need less of them.
   void take_settled_paths(const Device &device);
   void keep_states() { keeps_states_ = true; }
@@ -87,7 +88,7 @@ class Utterance {
   };
   SettledPath settled_;
   bool keeps_states_ = false;
-  size_t n_advanced_ = 0;
+  size_t n_given_ = 0, n_advanced_ = 0;  // frames of windows that have ended, and of these the searched ones
   uint32_t partial_frames_ = 0, n_frames_ = 0;
 };
 

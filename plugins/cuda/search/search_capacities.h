@@ -32,12 +32,12 @@ struct SearchCapacities {
   uint32_t n_shared_slots;  // most that a block's table in shared memory has
 
   // Growing a channel and compacting its trace cost time. So channels of large GPUs begin with buffers for the hardest of usual
-  // recordings: each has up to 1/8192 of the memory for links, and as much for records. Where others have left little of the
+  // recordings: each has up to 1/4096 of the memory for links, and as much for records. Where others have left little of the
   // memory, channels begin smaller: half of what is free is for max_lanes channels, or for 64, and a quarter
   // for scratch memory of as many blocks as run beside each other.
-  explicit SearchCapacities(const CapacityFacts &facts) : SearchCapacities(facts, facts.device_bytes / 8192, 0) {
+  explicit SearchCapacities(const CapacityFacts &facts) : SearchCapacities(facts, facts.device_bytes / 4096, 0) {
     const uint64_t n_channels = std::max(64u, facts.max_lanes);
-    uint64_t share = facts.device_bytes / 8192;
+    uint64_t share = facts.device_bytes / 4096;
     for (uint32_t n_halvings = 0; n_halvings < kMaxHalvings;) {
       const bool is_usual = share <= kUsualShare;
       const bool channels_fit = n_channels * channel_bytes() <= facts.free_bytes / 2;
@@ -55,8 +55,9 @@ struct SearchCapacities {
   }
 
  private:
-  static constexpr uint32_t kBytesOfLink = 24, kBytesOfRecord = 12, kHardLinks = 384u << 10, kHardRecords = 1u << 20;
+  static constexpr uint32_t kBytesOfLink = 24, kBytesOfRecord = 12, kHardLinks = 1536u << 10, kHardRecords = 1u << 20;
   static constexpr uint64_t kUsualShare = uint64_t{80u << 10} * kBytesOfLink;  // gives the capacities above, at most
+  static constexpr uint32_t kManyLinks = 192u << 10;  // a channel that has more has more tokens, too
   static constexpr uint32_t kMaxHalvings = 6;                                  // of the capacities above
   static constexpr uint32_t kMaxOfFew = 16;                                    // channels of two advances that clusters serve
   static constexpr uint32_t kLeast = 1u << 10;  // no capacity is halved to less, unless initial_capacity_shift says so
@@ -67,7 +68,7 @@ struct SearchCapacities {
     max_links = static_cast<uint32_t>(std::clamp<uint64_t>(share / kBytesOfLink, max_links, kHardLinks));
     max_records = static_cast<uint32_t>(std::clamp<uint64_t>(share / kBytesOfRecord, max_records, kHardRecords));
     max_records_of_few = std::max(max_records_of_few, max_records);
-    if (max_links > kHardLinks / 2) channel_tokens *= 2;
+    if (max_links > kManyLinks) channel_tokens *= 2;
     for (uint32_t *capacity : {&channel_tokens, &max_records, &max_links, &max_links_of_few, &max_records_of_few}) {
       *capacity = initial_capacity(*capacity, n_halvings, kLeast);
     }

@@ -291,6 +291,19 @@ TEST_F(SessionTest, LeftFramesTakeRoom) {
   complete();
 }
 
+// Pieces settle with the frames that the device has searched, not with those that it was given: what it has left in a window
+// counts when it has been searched.
+TEST_F(SessionTest, LeftFramesAreNotAdvanced) {
+  open({});
+  visit();
+  Utterance utterance(place_.model, name_->get(), {}, 0);
+  EXPECT_FALSE(utterance.advanced(500, 0));
+  EXPECT_FALSE(utterance.advanced(20, 9));  // 511 frames are searched
+  EXPECT_TRUE(utterance.advanced(0, 8));
+  EXPECT_FALSE(utterance.advanced(255, 8));
+  EXPECT_TRUE(utterance.advanced(0, 0));
+}
+
 // Where windows overlap, a session of one in progress is taken only if there is no other.
 TEST_F(SessionTest, WindowsTakeOthersFirst) {
   open(of_dialog());
