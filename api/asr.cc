@@ -78,6 +78,14 @@ void check_named_call(const asr_engine *engine, const char *name, const char *ca
   if (asr::in_log_function()) asr::fail(ASR_INVALID_STATE, "%s: called in a log function; call it outside", call);
 }
 
+void check_boost(const char *call, size_t n_bytes, float bonus) {
+  if (n_bytes > asr::kMaxBoostBytes && n_bytes <= SIZE_MAX / 2) {
+    asr::fail(ASR_UNSUPPORTED, "%s: the text has %zu bytes; the most is %zu", call, n_bytes, asr::kMaxBoostBytes);
+  }
+  check_range<size_t>(n_bytes, 0, SIZE_MAX / 2, (std::string(call) + ": n_bytes").c_str());
+  check_range(static_cast<double>(bonus), -asr::kMaxBoostBonus, asr::kMaxBoostBonus, (std::string(call) + ": bonus").c_str());
+}
+
 // Copies the values of a transform, or of none, to the caller of a function that gets it.
 void copy_transform(const asr::FeatureTransform *transform, const char *call, float *values, size_t capacity,
                     size_t *n_values) {
@@ -273,6 +281,17 @@ asr_status asr_engine_remove_graph(asr_engine *engine, const char *name) {
   return guard([&] {
     check_named_call(engine, name, "asr_engine_remove_graph");
     engine->engine->remove_graph(name);
+  });
+}
+
+asr_status asr_engine_boost(asr_engine *engine, const char *graph, const char *text, size_t n_bytes, float bonus,
+                            uint32_t allow_unknown) {
+  return guard([&] {
+    require(engine, "asr_engine_boost", "engine");
+    if (text == nullptr) return engine->engine->forget_boosts(graph);
+    check_boost("asr_engine_boost", n_bytes, bonus);
+    check_range(allow_unknown, 0u, 1u, "asr_engine_boost: allow_unknown");
+    engine->engine->boost(graph, std::string(text, n_bytes), bonus, allow_unknown != 0);
   });
 }
 
@@ -518,11 +537,7 @@ asr_status asr_boost(asr_stream *stream, const char *text, size_t n_bytes, float
   return guard([&] {
     require(stream, "asr_boost", "stream");
     if (text == nullptr) return stream->current()->forget_boosts();
-    check_range<size_t>(n_bytes, 0, SIZE_MAX / 2, "asr_boost: n_bytes");
-    if (n_bytes > asr::kMaxBoostBytes) {
-      asr::fail(ASR_UNSUPPORTED, "asr_boost: the text has %zu bytes; the most is %zu", n_bytes, asr::kMaxBoostBytes);
-    }
-    check_range(static_cast<double>(bonus), -asr::kMaxBoostBonus, asr::kMaxBoostBonus, "asr_boost: bonus");
+    check_boost("asr_boost", n_bytes, bonus);
     stream->current()->boost(std::string(text, n_bytes), bonus);
   });
 }

@@ -306,6 +306,20 @@ ASR_API asr_status asr_engine_add_graph_bytes(asr_engine *engine, const char *na
  *   function). Since 0.2.0. */
 ASR_API asr_status asr_engine_remove_graph(asr_engine *engine, const char *name);
 
+/* Boosts phrases in all utterances of streams with a lattice_beam that begin later: those of one graph, or of every graph.
+ * They count beside those of asr_boost, which says what a boost is. Utterances under way stay as they are.
+ *
+ * graph: the name of a graph, which keeps its phrases when another graph takes the name; NULL: every graph of the engine, also
+ *   one that is added later.
+ * text, n_bytes, bonus: as asr_boost. NULL removes all phrases that were given for the same `graph`; otherwise calls add up.
+ * allow_unknown: 0: phrases with words that the graph lacks, or with `graph` NULL that every present graph lacks, are refused,
+ *   and nothing is boosted by the call. 1: they are left out, and the call logs them.
+ *
+ * Errors: ASR_NOT_FOUND (no graph has the name; words that the graph lacks, which the error message lists), ASR_UNSUPPORTED
+ *   (over 1 MiB for the graph or for the engine). Since 0.3.0. */
+ASR_API asr_status asr_engine_boost(asr_engine *engine, const char *graph, const char *text, size_t n_bytes, float bonus,
+                                    uint32_t allow_unknown);
+
 /* Loads an acoustic model beside the engine's own, for the same states. Streams choose from the models and fuse them by name
  * (asr_stream_config.fusion, docs/fusion.md). An engine has up to 32 models, its own included.
  *
@@ -601,9 +615,10 @@ typedef struct asr_stream_config {
   /* For ASR_INPUT_LOGLIKES of models of tokens (docs/ctc.md). Since 0.3.0. */
   float blank_penalty; /* subtracted from the log-likelihoods of the blank; NaN (default) = the bundle's */
   float prior_scale;   /* share of the tokens' log priors that is subtracted, 0..100; NaN (default) = the bundle's */
-  float blank_skip;    /* probability of the blank, 0..1, beyond which only the first of several frames is searched; 0 (default) =
-                          all are. The rows must be log posteriors. Not with an endpoint */
-  uint32_t reserved4;  /* 0 */
+  float blank_skip; /* probability of the blank, 0..1, beyond which only the first of several frames is searched; 0 (default) =
+                       all are. The rows must be log posteriors. Not with an endpoint */
+  uint32_t allow_unknown_boosts; /* since 0.3.0. 0 (default): asr_boost refuses phrases with words that the graph lacks. 1: it
+                                    leaves them out, and they are logged */
 } asr_stream_config;
 
 /* Fills *config with the defaults and its size. */
@@ -732,11 +747,13 @@ ASR_API asr_status asr_reset(asr_stream *stream);
  *   finished, without endpoints), or the stream's status. Since 0.2.0. */
 ASR_API asr_status asr_set_graph(asr_stream *stream, const char *name);
 
-/* Boosts phrases in one utterance, for example the names in the user's address book. Does not block.
+/* Boosts phrases in one utterance, for example the names in the user's address book. Does not block, but looks words up: some
+ * milliseconds for thousands of phrases, and at the first call for a graph some 50 ms for a hundred thousand words.
  *
- * text, n_bytes: UTF-8, a phrase on each line, with words as in the graph, byte for byte: graphs of `senone graph` and
- *   asr_build.h have Unicode's normal form C. Phrases with words that the graph lacks are logged. Lines whose first word
- *   begins with '#' are comments. NULL removes all boosts; otherwise calls add up.
+ * text, n_bytes: UTF-8, a phrase on each line, with words of the graph. Since 0.3.0 they may be written in another case or
+ *   normal form of Unicode: a word that the graph has as it is written is that one, else the first that differs in its form
+ *   alone, else the first that differs in case. Lines whose first word begins with '#' are comments. NULL removes all boosts;
+ *   otherwise calls add up.
  * bonus: natural log, -1000..1000; 3..8 is usual. Each occurrence of a phrase lowers the graph cost of a path in the
  *   utterance's lattice by it. A bonus below 0 makes the phrase less likely. Overlapping occurrences all count.
  *
@@ -746,10 +763,12 @@ ASR_API asr_status asr_set_graph(asr_stream *stream, const char *name);
  *
  * The call marks a position in the audio, like asr_set_graph, and applies to the first utterance with a FINAL that ends after
  * the audio fed before the call. It may therefore be made while the utterance is spoken; without endpoints, at any time
- * before asr_finish. A cancelled utterance leaves its boosts to the next one.
+ * before asr_finish. A cancelled utterance leaves its boosts to the next one. Words are those of the graph that the stream has
+ * chosen before the call; if the utterance has another one, phrases with words that it lacks are left out and logged.
  *
- * Errors: ASR_INVALID_STATE (the stream makes no lattices; finished), ASR_UNSUPPORTED (over 1 MiB would wait), or the
- *   stream's status. Since 0.2.0. */
+ * Errors: ASR_NOT_FOUND (since 0.3.0: words that the graph lacks, which the error message lists; nothing is boosted by the
+ *   call. See asr_stream_config.allow_unknown_boosts), ASR_INVALID_STATE (the stream makes no lattices; finished),
+ *   ASR_UNSUPPORTED (over 1 MiB would wait), or the stream's status. Since 0.2.0. */
 ASR_API asr_status asr_boost(asr_stream *stream, const char *text, size_t n_bytes, float bonus);
 
 /* Declares the audio complete, and does not wait for the FINAL and END that follow.
@@ -821,8 +840,8 @@ typedef enum asr_event_kind {
  * asr_stream_config.reject_threshold. The event still has the words. */
 #define ASR_FLAG_REJECTED 64u
 
-/* Since 0.3.0, of FINAL: longest_utterance_ms has cut the utterance, and what was being said goes on in the next one. The cut is
- * at the end of the last word that all paths share (docs/endpoints.md has exceptions), so that no word is split. */
+/* Since 0.3.0, of FINAL: longest_utterance_ms has cut the utterance, and what was being said goes on in the next one. The cut
+ * is at the end of the last word that all paths share (docs/endpoints.md has exceptions), so that no word is split. */
 #define ASR_FLAG_CUT 128u
 
 typedef struct asr_word {

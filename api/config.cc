@@ -229,6 +229,8 @@ StreamConfig read_config(const asr_stream_config *config) {
     fail(ASR_INVALID_ARGUMENT, "asr_stream_config.n_best is %u; more than 1 needs a lattice_beam > 0, such as 8", c.n_best);
   }
   options.lattice_beam = c.lattice_beam;
+  check_range(c.allow_unknown_boosts, 0u, 1u, "asr_stream_config.allow_unknown_boosts");
+  options.boosts_unknown_words = c.allow_unknown_boosts != 0;
   options.n_best = std::max(1u, c.n_best);
   options.endpoint = endpoint_times(c);
   if (c.early_endpoint_ms != 0) {
@@ -258,7 +260,6 @@ StreamConfig read_config(const asr_stream_config *config) {
   }
   check_range(c.blank_skip, 0.0f, 1.0f, "asr_stream_config.blank_skip");
   options.blank_skip = c.blank_skip;
-  check_range(c.reserved4, 0u, 0u, "asr_stream_config.reserved4");
   options.pre_roll_s = pre_roll_s(c, options.is_audio());
   if (c.graph != nullptr) options.graph = c.graph;
   result.speaker = c.speaker;

@@ -137,7 +137,7 @@ void print_summary(const asr_engine *engine, const std::deque<Recognition> &resu
 void hear_speakers(asr_engine *engine, Options options, uint32_t n_jobs, Speakers *speakers) {
   options.lattice_beam = 0;
   options.n_best = 1;
-  for (std::string *unused : {&options.lattice, &options.hyp, &options.boost}) unused->clear();
+  for (std::string *unused : {&options.lattice, &options.hyp}) unused->clear();
   UtteranceSource source(options);
   options.learns = true;
   recognize_batch(engine, options, {n_jobs, nullptr, speakers, false}, &source);
@@ -164,6 +164,9 @@ void run(Options options) {
   const FusedModels fused(options);
   const EnginePointer engine = load_engine(options, n_jobs);
   fused.add_to(engine.get());
+  if (!options.boost.empty()) {  // read_usage() has warned of phrases that the graph lacks
+    check(asr_engine_boost(engine.get(), "", options.boosted.data(), options.boosted.size(), options.boost_bonus, 1));
+  }
   options.fusion = fused.fusion();
   const double begin_s = wall_seconds();
   std::optional<Speakers> speakers;

@@ -87,23 +87,17 @@ void read_channel(Options *options) {
 void check_boost(const Options &options) {
   const Bundle bundle = read_bundle_index(options.model);
   if (!bundle.has("words.txt")) return;  // loading refuses the bundle
-  const auto boost = std::make_shared<Boost>();
-  boost->phrases = boosted_phrases(options.boosted);
-  const UnheardPhrases unheard = unheard_phrases({boost}, read_symbols(bundle.file("words.txt")));
-  if (unheard.n == 0) return;
+  const std::vector<std::string> words = read_symbols(bundle.file("words.txt"));
+  const UnheardPhrases unheard = GraphBoost({boosted_phrases(options.boosted), 0}, WordIndex(words)).unheard;
+  if (unheard.phrases.empty()) return;
   const std::string message = options.boost + ": " + unheard.what() +
-                              "; write a phrase a line, of words alone, in the graph's letter case: all have the one bonus of "
-                              "--boost-bonus";
-  if (unheard.n == unheard.n_all) throw Error(ASR_BAD_FILE, message);
+                              "; write a phrase a line, of words alone: all have the one bonus of --boost-bonus";
+  if (unheard.phrases.size() == unheard.n_all) throw Error(ASR_BAD_FILE, message);
   print_line(stderr, "senone: warning: %s", printable(message).c_str());
 }
 
-// Refuses --endpoint, as asr_boost is for one utterance of a stream.
 void read_boost(Options *options) {
   if (options->boost.empty()) return;
-  if (!options->endpoint.empty()) {
-    throw UsageError("recognize: --boost is for recordings of one utterance; leave out --endpoint");
-  }
   options->boosted = read_text(options->boost, {"a list of phrases", {}, Characters::kNormalised, kMaxBoostBytes});
   if (!boosted_phrases(options->boosted).empty()) return check_boost(*options);
   fail(ASR_BAD_FILE, "%s: has no phrases; write a phrase a line, or leave out --boost", options->boost.c_str());

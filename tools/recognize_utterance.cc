@@ -48,12 +48,10 @@ asr_stream_config stream_config(const RecognizeOptions &options) {
   return config;
 }
 
-StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config, const RecognizeOptions &options) {
+StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config) {
   asr_stream *opened = nullptr;
   check(asr_open(engine, &config, &opened));
-  StreamPointer stream(opened, asr_close);
-  if (!options.boost.empty()) check(asr_boost(opened, options.boosted.data(), options.boosted.size(), options.boost_bonus));
-  return stream;
+  return {opened, asr_close};
 }
 
 // Length bounds the samples or rows of a recording by --max-hours.
@@ -191,7 +189,7 @@ StreamPointer open_audio_stream(asr_engine *engine, const RecognizeOptions &opti
   asr_stream_config config = stream_config(options);
   config.input = ASR_INPUT_FLOAT;
   config.sample_rate_hz = rate_hz;
-  StreamPointer stream = open_stream(engine, config, options);
+  StreamPointer stream = open_stream(engine, config);
   if (!state.empty()) check(asr_stream_set_state(stream.get(), state.data(), state.size()));
   return stream;
 }
@@ -217,7 +215,6 @@ std::string measure(asr_engine *engine, RecognizeOptions options, const std::str
   options.lattice_beam = 0;
   options.n_best = 1;
   options.reject = -1;
-  options.boost.clear();
   options.learns = false;
   const Reports none{{}, {}, [](std::string &&) {}};
   std::vector<float> samples(options.chunk_samples);
@@ -290,7 +287,7 @@ StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, con
                         const Reports &reports, Listener *listener, double *audio_s) {
   asr_stream_config config = stream_config(options);
   config.input = utterance.input;
-  StreamPointer stream = open_stream(engine, config, options);
+  StreamPointer stream = open_stream(engine, config);
   Length length(options, 1 / frame_shift_s);
   const size_t n_rows = length.take(utterance.n_rows, utterance.id, reports);
   for (size_t row = 0; row < n_rows; row += options.chunk_samples) {

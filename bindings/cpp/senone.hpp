@@ -926,6 +926,19 @@ class Engine {
     return detail::outcome(asr_engine_remove_graph(get(), name.c_str()));
   }
 
+  // Boosts phrases, one per line, in all later utterances of a graph; graph nullptr: of every graph. Calls add up.
+  void boost(const char *graph, std::string_view phrases, float bonus, bool allow_unknown = false) {
+    try_boost(graph, phrases, bonus, allow_unknown).value();
+  }
+  Expected<void> try_boost(const char *graph, std::string_view phrases, float bonus, bool allow_unknown = false) {
+    const char *const text = phrases.empty() ? "" : phrases.data();
+    return detail::outcome(asr_engine_boost(get(), graph, text, phrases.size(), bonus, allow_unknown ? 1 : 0));
+  }
+  void forget_boosts(const char *graph) { try_forget_boosts(graph).value(); }
+  Expected<void> try_forget_boosts(const char *graph) {
+    return detail::outcome(asr_engine_boost(get(), graph, nullptr, 0, 0, 0));
+  }
+
   // Loads the acoustic model of a bundle, for the states of the engine's own, and gives it the name, also that of another.
   void add_model(const std::string &name, const std::string &path) { try_add_model(name, path).value(); }
   Expected<void> try_add_model(const std::string &name, const std::string &path) {

@@ -5,33 +5,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/utf8.h"
+
 namespace asr {
 namespace {
-
-struct Character {
-  size_t size;  // in bytes
-  uint32_t code;
-  bool is_valid;  // otherwise it is one byte that is no UTF-8
-};
-
-// Reads a character by the table of well-formed UTF-8 (Unicode, table 3-7): neither longer than needed, nor a surrogate, nor
-// over U+10FFFF.
-Character first_of(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t lead = byte(0);
-  const Character invalid{1, lead, false};
-  if (lead < 0x80) return {1, lead, true};
-  const size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < size) return invalid;
-  uint32_t code = lead & (0x7fU >> size);
-  for (size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return invalid;
-    code = code << 6 | (byte(i) & 0x3fU);
-  }
-  const bool is_longer_than_needed = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
-  const bool is_none = (code >= 0xd800 && code < 0xe000) || code > 0x10ffff;
-  return is_longer_than_needed || is_none ? invalid : Character{size, code, true};
-}
 
 bool is_between(uint32_t code, uint32_t first, uint32_t last) { return code >= first && code <= last; }
 
@@ -51,7 +28,7 @@ bool is_unseen(uint32_t code) {
 constexpr size_t kMaxEscape = sizeof("\\u0085");
 
 // Returns the bytes to print for a character: its own, or an escape that is written to `escape`.
-std::string_view shown(std::string_view text, const Character &character, Unseen unseen, char (&escape)[kMaxEscape]) {
+std::string_view shown(std::string_view text, const Utf8Character &character, Unseen unseen, char (&escape)[kMaxEscape]) {
   int n = 0;
   if (!character.is_valid || character.code == 0x7f || character.code < 0x20) {
     const char letter = character.code == '\n' ? 'n' : character.code == '\r' ? 'r' : character.code == '\t' ? 't' : '\0';
@@ -68,7 +45,7 @@ template <typename Add>
 void for_each_shown(std::string_view text, Unseen unseen, const Add &add) {
   char escape[kMaxEscape];
   while (!text.empty()) {
-    const Character character = first_of(text);
+    const Utf8Character character = first_character(text);
     if (!add(shown(text, character, unseen, escape))) return;
     text.remove_prefix(character.size);
   }

@@ -127,6 +127,34 @@ void Engine::remove_graph(const std::string &name) {
   graphs_.remove(name, "asr_engine_remove_graph");
 }
 
+void Engine::boost(const char *graph, const std::string &phrases, float bonus, bool allow_unknown) {
+  auto boost = std::make_shared<GivenBoost>(Boost{boosted_phrases(phrases), static_cast<double>(bonus)}, true);
+  const GraphName name = graph != nullptr ? this->graph(graph, "asr_engine_boost") : nullptr;
+  // Words are looked up for all graphs at once, so that no utterance waits for it.
+  Boost unheard = boost->given();
+  std::string what;
+  for (const auto &loaded : name ? std::vector{name->get()} : graphs_.graphs()) {
+    boost->of(loaded);
+    if (unheard.phrases.empty()) continue;
+    GraphBoost rest(unheard, loaded->index());
+    rest.unheard.n_all = boost->given().phrases.size();
+    what = rest.unheard.what() + "; a line of the text is a phrase, of words alone";
+    unheard.phrases = std::move(rest.unheard.phrases);
+  }
+  const bool has_unheard = !what.empty() && !unheard.phrases.empty();
+  if (has_unheard && !allow_unknown) {
+    fail(ASR_NOT_FOUND, "asr_engine_boost: %s. Nothing is boosted by this call; allow_unknown leaves such phrases out",
+         what.c_str());
+  }
+  if (has_unheard) log(ASR_LOG_WARNING, "asr_engine_boost: %s", what.c_str());
+  if (boost->given().phrases.empty()) return;
+  (name ? name->boosts() : graphs_.boosts()).add(std::move(boost), phrases.size());
+}
+
+void Engine::forget_boosts(const char *graph) {
+  (graph != nullptr ? this->graph(graph, "asr_engine_boost")->boosts() : graphs_.boosts()).clear();
+}
+
 // The model goes to the device at once; to a fallback when a stream first needs it there.
 void Engine::add_model(const std::string &name, const std::string &bundle_path) {
   if (name.empty()) {

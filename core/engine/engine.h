@@ -32,6 +32,11 @@ class Engine {
   void remove_graph(const std::string &name);
   GraphName graph(const std::string &name, const char *call) const;
 
+  // Boost phrases of all utterances of a graph that begin later, or of every graph (nullptr). Throws ASR_NOT_FOUND if the
+  // graph, or every graph, lacks words of theirs, unless these phrases are to be left out.
+  void boost(const char *graph, const std::string &phrases, float bonus, bool allow_unknown);
+  void forget_boosts(const char *graph);
+
   // Loads the acoustic model of a bundle and gives it the name, which another may have borne. Throws if it is not for the
   // states of the engine's own model.
   void add_model(const std::string &name, const std::string &bundle_path);

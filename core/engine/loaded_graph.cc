@@ -61,7 +61,7 @@ std::shared_ptr<asr_backend_graph> LoadedGraph::on(const LoadedModel &model) {
 }
 
 void GraphTable::set(const std::string &name, std::shared_ptr<LoadedGraph> graph) {
-  auto added = std::make_shared<NamedGraph>(graph);
+  auto added = std::make_shared<NamedGraph>(graph, boosts_);
   const std::lock_guard lock(mutex_);
   const auto [place, is_new] = graphs_.try_emplace(name, std::move(added));
   if (!is_new) place->second->set(std::move(graph));
@@ -77,6 +77,13 @@ GraphName GraphTable::require(const std::string &name, const char *call) const {
   GraphName found = find(name);
   if (!found) fail_missing_graph(name, call);
   return found;
+}
+
+std::vector<std::shared_ptr<LoadedGraph>> GraphTable::graphs() const {
+  std::vector<std::shared_ptr<LoadedGraph>> graphs;
+  const std::lock_guard lock(mutex_);
+  for (const auto &[name, graph] : graphs_) graphs.push_back(graph->get());
+  return graphs;
 }
 
 void GraphTable::remove(const std::string &name, const char *call) {

@@ -38,31 +38,36 @@ std::vector<std::vector<std::string>> boosted_phrases(const std::string &text) {
 }
 
 std::string UnheardPhrases::what() const {
+  constexpr size_t kMaxWordBytes = 40, kMaxListBytes = kMaxMessageBytes / 2;
   std::string list;
-  for (const std::string &word : missing) list += (list.empty() ? "'" : ", '") + word.substr(0, 40) + "'";
-  return format("%zu of %zu phrases have words that the graph lacks (%s), so that they are never heard", n, n_all,
+  size_t n_listed = 0;
+  for (; n_listed < missing.size() && list.size() < kMaxListBytes; ++n_listed) {
+    list += (list.empty() ? "'" : ", '") + missing[n_listed].substr(0, kMaxWordBytes) + "'";
+  }
+  if (n_listed < missing.size()) list += format(" and %zu more", missing.size() - n_listed);
+  return format("%zu of %zu phrases have words that the graph lacks (%s), so that they are never heard", phrases.size(), n_all,
                 list.c_str());
 }
 
-UnheardPhrases unheard_phrases(const Boosts &boosts, const std::vector<std::string> &graph_words) {
-  constexpr size_t kMaxListed = 5;
+GraphBoost::GraphBoost(const Boost &given, const WordIndex &index) {
+  boost.bonus = given.bonus;
+  unheard.n_all = given.phrases.size();
   std::unordered_set<std::string> missing;
-  for (const auto &boost : boosts) {
-    for (const std::vector<std::string> &phrase : boost->phrases) missing.insert(phrase.begin(), phrase.end());
-  }
-  for (size_t i = 0; i < graph_words.size() && !missing.empty(); ++i) missing.erase(graph_words[i]);
-  UnheardPhrases unheard;
-  for (const auto &boost : boosts) {
-    for (const std::vector<std::string> &phrase : boost->phrases) {
-      ++unheard.n_all;
-      const auto word = std::find_if(phrase.begin(), phrase.end(), [&](const auto &w) { return missing.count(w) > 0; });
-      if (word == phrase.end()) continue;
-      ++unheard.n;
-      const bool is_listed = std::find(unheard.missing.begin(), unheard.missing.end(), *word) != unheard.missing.end();
-      if (!is_listed && unheard.missing.size() < kMaxListed) unheard.missing.push_back(*word);
+  for (const std::vector<std::string> &phrase : given.phrases) {
+    std::vector<std::string> spelled;
+    for (const std::string &word : phrase) {
+      if (const std::string *const found = index.find(word)) {
+        spelled.push_back(*found);
+      } else if (missing.insert(word).second) {
+        unheard.missing.push_back(word);
+      }
+    }
+    if (spelled.size() == phrase.size()) {
+      boost.phrases.push_back(std::move(spelled));
+    } else {
+      unheard.phrases.push_back(phrase);
     }
   }
-  return unheard;
 }
 
 BoostScores::BoostScores(const Boosts &boosts, WordText text_of, const StopToken &stop)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/lattice/rescore.h"
+#include "core/lattice/word_index.h"
 
 namespace asr {
 
@@ -26,12 +27,23 @@ std::vector<std::vector<std::string>> boosted_phrases(const std::string &text);
 
 // The phrases that no path says, because they have words that the graph lacks.
 struct UnheardPhrases {
-  size_t n = 0, n_all = 0;
-  std::vector<std::string> missing;  // some of these words, in the order of the phrases
+  std::vector<std::vector<std::string>> phrases;
+  size_t n_all = 0;                  // phrases with the others
+  std::vector<std::string> missing;  // these words, in the order of the phrases
 
-  std::string what() const;  // "2 of 3 phrases have words that the graph lacks (...), so that they are never heard"
+  // "2 of 3 phrases have words that the graph lacks (...), so that they are never heard", with all of the words unless the list
+  // is longer than an error message may be.
+  std::string what() const;
 };
-UnheardPhrases unheard_phrases(const Boosts &boosts, const std::vector<std::string> &graph_words);
+
+// A boost with the words of a graph.
+struct GraphBoost {
+  // Phrases with words that the graph lacks are left out, as unheard.
+  GraphBoost(const Boost &given, const WordIndex &index);
+
+  Boost boost;  // its words are spelled as the graph spells them
+  UnheardPhrases unheard;
+};
 
 // The automaton of Aho and Corasick (1975) over words. A state is the longest prefix of a phrase that is a suffix of the
 // preceding words. Every phrase that ends there gives its bonus, also inside and across other phrases.

@@ -89,13 +89,17 @@ uint32_t state_of(uint32_t transition_id, const Decoding &decoding) {
 }
 
 // Applies the boosts; on failure it logs a warning and the result stays unboosted. Phrases that are never heard bring one, too.
-void boost(CompactLattice *lattice, const Boosts &boosts, double lattice_beam, const Decoding &decoding,
+void boost(CompactLattice *lattice, const GivenBoosts &given, double lattice_beam, const Decoding &decoding,
            const StopToken &stop) {
   const auto text_of = [&decoding](uint32_t word) -> const std::string & { return decoding.graph->words()[word]; };
   try {
-    const UnheardPhrases unheard = unheard_phrases(boosts, decoding.graph->words());
-    if (unheard.n > 0)
-      log(ASR_LOG_WARNING, "asr_boost: %s; a line of the text is a phrase, of words alone", unheard.what().c_str());
+    Boosts boosts;
+    for (const auto &one : given) {
+      const std::shared_ptr<const GraphBoost> of_graph = one->of(decoding.graph);
+      if (!of_graph->unheard.phrases.empty() && !one->is_standing())
+        log(ASR_LOG_WARNING, "asr_boost: %s; a line of the text is a phrase, of words alone", of_graph->unheard.what().c_str());
+      boosts.emplace_back(of_graph, &of_graph->boost);
+    }
     BoostScores scores(boosts, text_of, stop);
     *lattice = boosted(*lattice, &scores, static_cast<double>(decoding.acoustic_scale), lattice_beam, stop);
   } catch (const Error &error) {
@@ -246,7 +250,7 @@ EventPointer path_event(const asr_path &path, const SpokenPath &before, uint64_t
   return event;
 }
 
-SearchLattice search_lattice(std::optional<Comparison> comparison, Boosts boosts, std::shared_ptr<LatticePieces> pieces,
+SearchLattice search_lattice(std::optional<Comparison> comparison, GivenBoosts boosts, std::shared_ptr<LatticePieces> pieces,
                              const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding) {
   SearchLattice found;
   found.comparison = std::move(comparison);

@@ -11,6 +11,7 @@
 #include "core/base/stop.h"
 #include "core/decode/path_words.h"
 #include "core/decode/rejection.h"
+#include "core/engine/given_boost.h"
 #include "core/engine/loaded_graph.h"
 #include "core/lattice/boost.h"
 #include "core/lattice/determinise.h"
@@ -70,7 +71,7 @@ struct LatticePieces {
 // Search output of an utterance, taken from the device.
 struct SearchLattice {
   std::optional<Comparison> comparison;  // of the search's best path with the background
-  Boosts boosts;
+  GivenBoosts boosts;
   std::shared_ptr<LatticePieces> pieces;
   Lattice last;              // the last piece
   uint64_t first_frame = 0;  // first frame of the utterance, in its stream
@@ -80,7 +81,7 @@ struct SearchLattice {
 
 TransitionLookup transitions_of(const Decoding &decoding);
 
-SearchLattice search_lattice(std::optional<Comparison> comparison, Boosts boosts, std::shared_ptr<LatticePieces> pieces,
+SearchLattice search_lattice(std::optional<Comparison> comparison, GivenBoosts boosts, std::shared_ptr<LatticePieces> pieces,
                              const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding);
 
 // Appends the acoustic model's state of each frame of a path; kNoState in silence and noise.

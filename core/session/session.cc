@@ -90,7 +90,11 @@ void Session::begin_sound() {
 }
 
 void Session::begin_utterance() {
-  if (!graph_) graph_ = stream_.requests()->take_graph(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
+  if (!graph_) {
+    const Intake::Requests requests = stream_.requests();
+    graph_ = requests->take_graph(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
+    if (options_.lattice_beam > 0) standing_boosts_ = requests->taken_graph()->all_boosts();
+  }
   utterance_.emplace(*model_, graph_, options_, utterance_frame_, rows_->frame_map());
   n_left_ = 0;
   if (speaker_ && options_.learns && options_.lattice_beam == 0) utterance_->keep_states();  // else they come from the lattice

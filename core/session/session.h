@@ -152,7 +152,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<Comparison> comparison(const asr_path &path) const;
   std::optional<Comparison> comparison_of_search() const;
   EventPointer judged(EventPointer event, const asr_path &path) const;
-  Boosts take_boosts();  // boosts of the ended utterance
+  GivenBoosts take_boosts();  // boosts of the ended utterance
 
   Stream stream_;
   const StreamOptions &options_;
@@ -179,6 +179,7 @@ class Session : public std::enable_shared_from_this<Session> {
   uint64_t utterance_frame_ = 0;         // first frame of the utterance
   uint64_t quiet_frame_ = 0;             // frame after the last word, or NO_INPUT
   std::shared_ptr<LoadedGraph> graph_;   // graph of the utterance, from its first beginning on
+  GivenBoosts standing_boosts_;          // those of the graph and of the engine at that time
   std::optional<Utterance> utterance_;   // in the phases of kDecoding, and kDropping
   std::optional<uint64_t> end_at_;       // frame at which asr_end_utterance ends the utterance
   std::optional<Utterance::Cut> cut_;    // where the utterance is cut, if not at its end

@@ -175,8 +175,11 @@ EventPointer Session::judged(EventPointer event, const asr_path &path) const {
   return event;
 }
 
-Boosts Session::take_boosts() {
-  return stream_.requests()->take_boosts(options_.endpoint ? utterance_->end_frame() : UINT64_MAX);
+GivenBoosts Session::take_boosts() {
+  GivenBoosts boosts = standing_boosts_;
+  const GivenBoosts given = stream_.requests()->take_boosts(options_.endpoint ? utterance_->end_frame() : UINT64_MAX);
+  boosts.insert(boosts.end(), given.begin(), given.end());
+  return boosts;
 }
 
 void Session::finish(const asr_path &searched) {

@@ -127,7 +127,15 @@ void Stream::require_lattices() const {
 
 void Stream::boost(const std::string &phrases, float bonus) {
   require_lattices();
-  Boost boost{boosted_phrases(phrases), static_cast<double>(bonus)};
+  auto boost = std::make_shared<GivenBoost>(Boost{boosted_phrases(phrases), static_cast<double>(bonus)});
+  const std::shared_ptr<LoadedGraph> graph = intake_.requests("asr_boost")->last_graph()->get();
+  const UnheardPhrases &unheard = boost->of(graph)->unheard;
+  if (!unheard.phrases.empty() && !options_.boosts_unknown_words) {
+    fail(ASR_NOT_FOUND,
+         "asr_boost: %s; a line of the text is a phrase, of words alone. Nothing is boosted by this call; "
+         "asr_stream_config.allow_unknown_boosts leaves such phrases out",
+         unheard.what().c_str());
+  }
   intake_.requests("asr_boost")->boost(std::move(boost), phrases.size());
 }
 

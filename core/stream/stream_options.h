@@ -70,6 +70,7 @@ struct StreamOptions {
   uint32_t max_utterance_s = kUsualUtteranceS;
   float lattice_beam = 0;  // 0 = no lattice
   uint32_t n_best = 1;
+  bool boosts_unknown_words = false;              // phrases with words that the graph lacks are left out; else refused
   std::optional<EndpointTimes> endpoint;          // unset: the stream is one utterance
   std::optional<double> early_endpoint_s;         // silence after which an endpoint is probable; unset: no such events
   std::optional<double> no_input_s;               // audio without words that is reported; unset: it is not

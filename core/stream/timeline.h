@@ -14,8 +14,8 @@
 
 #include "core/base/error.h"
 #include "core/base/limits.h"
+#include "core/engine/given_boost.h"
 #include "core/engine/loaded_graph.h"
-#include "core/lattice/boost.h"
 
 namespace asr {
 
@@ -54,16 +54,18 @@ class Timeline {
     pass_graphs(frame);
     return graph_->get();
   }
+  const GraphName &taken_graph() const { return graph_; }  // the name of the graph that was taken last
+  const GraphName &last_graph() const { return graphs_.empty() ? graph_ : graphs_.back().name; }  // chosen for later audio
   uint64_t next_graph_frame() const { return graphs_.empty() ? UINT64_MAX : graphs_.front().frame; }
 
   // asr_boost: a boost is for the first utterance with a result that ends later. n_bytes: of its text.
-  void boost(Boost boost, size_t n_bytes) {
-    if (boost.phrases.empty()) return;
+  void boost(std::shared_ptr<const GivenBoost> boost, size_t n_bytes) {
+    if (boost->given().phrases.empty()) return;
     if (n_valid_ + n_bytes > kMaxBoostBytes || n_kept_ + n_bytes > kMaxKeptBytes) {
       fail(ASR_UNSUPPORTED, "asr_boost: the phrases that wait for an utterance would have %zu bytes; the most is %zu",
            n_valid_ + n_bytes, kMaxBoostBytes);
     }
-    boosts_.push_back({frame_of(position_), n_bytes, n_forgotten_, std::make_shared<Boost>(std::move(boost))});
+    boosts_.push_back({frame_of(position_), n_bytes, n_forgotten_, std::move(boost)});
     n_valid_ += n_bytes;
     n_kept_ += n_bytes;
   }
@@ -78,9 +80,9 @@ class Timeline {
     boosts_.push_back({frame_of(position_), 0, n_forgotten_, nullptr});
   }
   // Returns the boosts of an utterance that ends before this frame, and of earlier utterances without a result.
-  Boosts take_boosts(uint64_t end_frame) {
+  GivenBoosts take_boosts(uint64_t end_frame) {
     take_boosts_before(end_frame);
-    Boosts boosts;
+    GivenBoosts boosts;
     for (const BoostChoice &choice : taken_boosts_) boosts.push_back(choice.boost);
     return boosts;
   }
@@ -103,8 +105,8 @@ class Timeline {
   struct BoostChoice {
     uint64_t frame;
     size_t n_bytes;
-    uint64_t n_forgotten;                // number of earlier calls that removed boosts
-    std::shared_ptr<const Boost> boost;  // nullptr: removes the earlier ones
+    uint64_t n_forgotten;                     // number of earlier calls that removed boosts
+    std::shared_ptr<const GivenBoost> boost;  // nullptr: removes the earlier ones
   };
   static constexpr size_t kMaxKeptBytes = 16 * kMaxBoostBytes;  // including removed boosts that no utterance has passed yet
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests asr_boost: the effect on results, and the utterance that takes the boost.
+// Tests asr_boost and asr_engine_boost: the effect on results, and the utterances that take the boosts.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
@@ -24,21 +25,28 @@ asr_stream_config doubtful(asr_endpoint endpoint = ASR_ENDPOINT_OFF) {
   return config;
 }
 
+asr_stream_config allowing_unknown(asr_stream_config config = doubtful()) {
+  config.allow_unknown_boosts = 1;
+  return config;
+}
+
 void boost(asr_stream *stream, const std::string &phrases, float bonus = 7) {
   ASSERT_OK(asr_boost(stream, phrases.data(), phrases.size(), bonus));
 }
 
-// Waits for the next FINAL event; returns nullptr if END comes first.
-EventPointer next_final(asr_stream *stream) {
+// Waits for the next event of a kind; returns nullptr if END comes first.
+EventPointer next(asr_stream *stream, asr_event_kind kind) {
   for (;;) {
     EXPECT_OK(asr_wait(stream, 60000));
     asr_event *taken = nullptr;
     EXPECT_OK(asr_result(stream, &taken));
     EventPointer event(taken, asr_event_free);
     if (taken == nullptr || asr_event_get_kind(taken) == ASR_EVENT_END) return {nullptr, asr_event_free};
-    if (asr_event_get_kind(taken) == ASR_EVENT_FINAL) return event;
+    if (asr_event_get_kind(taken) == kind) return event;
   }
 }
+
+EventPointer next_final(asr_stream *stream) { return next(stream, ASR_EVENT_FINAL); }
 
 EventPointer hear(asr_engine *engine, const asr_stream_config &config, const std::string &words, const std::string &phrases,
                   float bonus = 7) {
@@ -54,7 +62,8 @@ TEST(Boost, ChangesTheResult) {
   EXPECT_STREQ(asr_event_text(hear(engine.get(), doubtful(), "low mid", "").get()), "low mid");
   EXPECT_STREQ(asr_event_text(hear(engine.get(), doubtful(), "low mid", "low high").get()), "low high");
   EXPECT_STREQ(asr_event_text(hear(engine.get(), doubtful(), "low mid", "# none\nhigh mid\r\n").get()), "high mid");
-  EXPECT_STREQ(asr_event_text(hear(engine.get(), doubtful(), "low mid", "unknown words\nlow unknown").get()), "low mid");
+  const EventPointer unknown = hear(engine.get(), allowing_unknown(), "low mid", "unknown words\nlow unknown");
+  EXPECT_STREQ(asr_event_text(unknown.get()), "low mid");
   const EventPointer rather_not = hear(engine.get(), doubtful(), "low mid", "mid", -7);
   EXPECT_EQ(std::string(asr_event_text(rather_not.get())).find("mid"), std::string::npos);
 }
@@ -69,7 +78,7 @@ TEST(Boost, PhrasesThatTheGraphCannotSayAreLogged) {
   asr_set_log(keep_line, ASR_LOG_WARNING, &lines);
   hear(engine.get(), doubtful(), "low mid", "low high\nmid");
   EXPECT_TRUE(lines.empty());
-  hear(engine.get(), doubtful(), "low mid", "low high /1e-20/\nmid\n");
+  hear(engine.get(), allowing_unknown(), "low mid", "low high /1e-20/\nmid\n");
   asr_set_log(nullptr, ASR_LOG_WARNING, nullptr);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0].find("asr_boost: 1 of 2 phrases have words that the graph lacks ('/1e-20/')"), 0u) << lines[0];
@@ -181,9 +190,123 @@ TEST(Boost, LeavesTheOutOfGrammarScore) {
   EXPECT_EQ(asr_event_out_of_grammar(plain.get()), asr_event_out_of_grammar(other.get()));
 }
 
+std::string text_of(const EventPointer &event) { return event != nullptr ? asr_event_text(event.get()) : "none"; }
+
+TEST(Boost, UnknownWordsAreRefused) {
+  const EnginePointer engine = load_engine();
+  const StreamPointer stream = open_stream(engine.get(), doubtful());
+  const std::string phrases = "low high\nmid, high\nlow ada lovelace\n";
+  EXPECT_EQ(asr_boost(stream.get(), phrases.data(), phrases.size(), 7), ASR_NOT_FOUND);
+  const std::string message = asr_last_error();
+  EXPECT_EQ(message.find("asr_boost: 2 of 3 phrases have words that the graph lacks ('mid,', 'ada', 'lovelace')"), 0u)
+      << message;
+  feed(stream.get(), speak("low mid"), 1600);
+  ASSERT_OK(asr_finish(stream.get()));
+  EXPECT_EQ(text_of(next_final(stream.get())), "low mid");
+}
+
+// Words are those of the chosen graph; an utterance of another one leaves out what that one lacks.
+TEST(Boost, FollowsTheGraph) {
+  const EnginePointer engine = load_engine();
+  const std::string archive = tone_grammar_archive({"high", "low"});
+  ASSERT_OK(asr_engine_add_graph_bytes(engine.get(), "two", archive.data(), archive.size()));
+  const StreamPointer stream = open_stream(engine.get(), doubtful());
+  ASSERT_OK(asr_set_graph(stream.get(), "two"));
+  EXPECT_EQ(asr_boost(stream.get(), "mid", 3, 5), ASR_NOT_FOUND);
+  boost(stream.get(), "HIGH", 20);
+  feed(stream.get(), speak("low"), 1600);
+  ASSERT_OK(asr_finish(stream.get()));
+  EXPECT_EQ(text_of(next_final(stream.get())), "high");
+  ASSERT_OK(asr_reset(stream.get()));
+  boost(stream.get(), "low high\nmid mid mid mid");  // for the graph ""
+  ASSERT_OK(asr_set_graph(stream.get(), "two"));
+  feed(stream.get(), speak("low"), 1600);
+  ASSERT_OK(asr_finish(stream.get()));
+  EXPECT_EQ(text_of(next_final(stream.get())), "low");
+}
+
+// ---- of an engine, and of a graph ------------------------------------------------------------------------------------------
+
+TEST(EngineBoost, IsForAllUtterancesThatBeginLater) {
+  for (const char *const graph : {static_cast<const char *>(nullptr), ""}) {
+    const EnginePointer engine = load_engine();
+    const auto boost_all = [&](const char *text, float bonus) {
+      ASSERT_OK(asr_engine_boost(engine.get(), graph, text, text != nullptr ? strlen(text) : 0, bonus, 0));
+    };
+    EXPECT_EQ(text_of(hear(engine.get(), doubtful(), "low mid", "")), "low mid");
+    boost_all("Low High", 3);
+    boost_all("low high", 2);
+    EXPECT_EQ(text_of(hear(engine.get(), doubtful(), "low mid", "")), "low high");
+    EXPECT_EQ(text_of(hear(engine.get(), doubtful(), "low mid", "")), "low high");
+    asr_stream_config without_lattice = default_stream();
+    EXPECT_EQ(text_of(hear(engine.get(), without_lattice, "low mid", "")), "low mid");
+    const std::string archive = tone_archive();
+    ASSERT_OK(asr_engine_add_graph_bytes(engine.get(), "", archive.data(), archive.size()));
+    EXPECT_EQ(text_of(hear(engine.get(), doubtful(), "low mid", "")), "low high");
+    ASSERT_OK(asr_engine_add_graph_bytes(engine.get(), "other", archive.data(), archive.size()));
+    asr_stream_config other = doubtful();
+    other.graph = "other";
+    EXPECT_EQ(text_of(hear(engine.get(), other, "low mid", "")), graph == nullptr ? "low high" : "low mid");
+    boost_all(nullptr, 0);
+    EXPECT_EQ(text_of(hear(engine.get(), doubtful(), "low mid", "")), "low mid");
+  }
+}
+
+TEST(EngineBoost, LeavesUtterancesUnderWay) {
+  const EnginePointer engine = load_engine();
+  const StreamPointer stream = open_stream(engine.get(), doubtful(ASR_ENDPOINT_COMMAND));
+  feed(stream.get(), speak("low mid"), 1600);
+  ASSERT_NE(next(stream.get(), ASR_EVENT_SPEECH_START), nullptr);
+  ASSERT_OK(asr_engine_boost(engine.get(), "", "low high", 8, 7, 0));
+  ASSERT_OK(asr_end_utterance(stream.get()));
+  EXPECT_EQ(text_of(next_final(stream.get())), "low mid");
+  for (int i = 0; i < 2; ++i) {
+    feed(stream.get(), speak("low mid"), 1600);
+    ASSERT_OK(asr_end_utterance(stream.get()));
+    EXPECT_EQ(text_of(next_final(stream.get())), "low high");
+  }
+}
+
+// With phrases for every graph, each has those that it can say.
+TEST(EngineBoost, NeedsOneGraphWithTheWords) {
+  const EnginePointer engine = load_engine();
+  const std::string archive = tone_grammar_archive({"high", "low"});
+  ASSERT_OK(asr_engine_add_graph_bytes(engine.get(), "two", archive.data(), archive.size()));
+  EXPECT_EQ(asr_engine_boost(engine.get(), "two", "mid", 3, 5, 0), ASR_NOT_FOUND);
+  EXPECT_OK(asr_engine_boost(engine.get(), nullptr, "low high\nhigh", 13, 20, 0));
+  EXPECT_OK(asr_engine_boost(engine.get(), nullptr, "mid mid mid mid", 15, -20, 0));
+  EXPECT_EQ(asr_engine_boost(engine.get(), nullptr, "mid\nnone\nhigh none", 18, 5, 0), ASR_NOT_FOUND);
+  EXPECT_EQ(std::string(asr_last_error()).find("asr_engine_boost: 2 of 3 phrases have words that the graph lacks ('none')"), 0u)
+      << asr_last_error();
+  asr_stream_config two = doubtful();
+  two.graph = "two";
+  EXPECT_EQ(text_of(hear(engine.get(), two, "low", "")), "high");
+}
+
+TEST(EngineBoost, MisuseIsRefused) {
+  const EnginePointer engine = load_engine();
+  EXPECT_EQ(asr_engine_boost(nullptr, "", "low", 3, 5, 0), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_engine_boost(engine.get(), "none", "low", 3, 5, 0), ASR_NOT_FOUND);
+  EXPECT_EQ(asr_engine_boost(engine.get(), "none", nullptr, 0, 0, 0), ASR_NOT_FOUND);
+  EXPECT_EQ(asr_engine_boost(engine.get(), "", "low", 3, 2000, 0), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_engine_boost(engine.get(), "", "low", 3, 5, 2), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_engine_boost(engine.get(), "", "low,", 4, 5, 0), ASR_NOT_FOUND);
+  EXPECT_STREQ(
+      asr_last_error(),
+      "asr_engine_boost: 1 of 1 phrases have words that the graph lacks ('low,'), so that they are never heard; a line "
+      "of the text is a phrase, of words alone. Nothing is boosted by this call; allow_unknown leaves such phrases out");
+  EXPECT_EQ(asr_engine_boost(engine.get(), nullptr, "low,", 4, 5, 0), ASR_NOT_FOUND);
+  EXPECT_OK(asr_engine_boost(engine.get(), nullptr, "low,\nlow high", 13, 5, 1));
+  EXPECT_EQ(text_of(hear(engine.get(), doubtful(), "low mid", "")), "low high");
+  std::string half(600000, '#');
+  half += "\nlow";
+  EXPECT_OK(asr_engine_boost(engine.get(), "", half.data(), half.size(), 5, 0));
+  EXPECT_EQ(asr_engine_boost(engine.get(), "", half.data(), half.size(), 5, 0), ASR_UNSUPPORTED);
+}
+
 TEST(Boost, MisuseIsRefused) {
   const EnginePointer engine = load_engine();
-  const StreamPointer plain = open_stream(engine.get()), stream = open_stream(engine.get(), doubtful());
+  const StreamPointer plain = open_stream(engine.get()), stream = open_stream(engine.get(), allowing_unknown());
   EXPECT_EQ(asr_boost(nullptr, "low", 3, 5), ASR_INVALID_ARGUMENT);
   EXPECT_EQ(asr_boost(plain.get(), "low", 3, 5), ASR_INVALID_STATE);
   EXPECT_STREQ(asr_last_error(), "asr_boost: the stream makes no lattices; set asr_stream_config.lattice_beam, such as to 8");

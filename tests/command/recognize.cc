@@ -598,10 +598,10 @@ TEST(RecognizeCommand, OptionsWithoutEffectOnTheseFiles) {
   EXPECT_EQ(weights.exit_code, 0) << weights.output;
   EXPECT_TRUE(has(weights, "senone: warning: " + phrases + ": 1 of 2 phrases have words that the graph lacks (':10.0'), so"))
       << weights.output;
-  std::ofstream(phrases) << "low :10.0\nHigh\n";
+  std::ofstream(phrases) << "low :10.0\nHigh,\n";
   const Outcome unheard = recognize_command("--boost " + phrases + " " + tone_recording("high"));
   EXPECT_EQ(unheard.exit_code, 1) << unheard.output;
-  EXPECT_TRUE(has(unheard, "senone: " + phrases + ": 2 of 2 phrases have words that the graph lacks (':10.0', 'High')"))
+  EXPECT_TRUE(has(unheard, "senone: " + phrases + ": 2 of 2 phrases have words that the graph lacks (':10.0', 'High,')"))
       << unheard.output;
 
   const std::string wave = spoken_wav("rate.wav", "high"), warning = "senone: warning: --raw-rate has no effect: ";

@@ -21,13 +21,26 @@ TEST(CppHeader, PhrasesAreBoosted) {
   config.word_insertion_cost = 2;
   for (const bool is_taken_back : {false, true}) {
     senone::Stream stream = engine.open(config);
-    stream.boost("low high", 7);
+    stream.boost("low high", 5);
     stream.boost({}, 7);
     if (is_taken_back) stream.forget_boosts();
     stream.feed(speak("low mid"));
     stream.finish();
     EXPECT_EQ(stream.final_event().text() == "low high", !is_taken_back);
   }
+  for (const char *const graph : {"", static_cast<const char *>(nullptr)}) {
+    for (const bool is_taken_back : {false, true}) {
+      engine.boost(graph, "LOW high", 5);
+      engine.boost(graph, "unknown", 5, true);
+      if (is_taken_back) engine.forget_boosts(graph);
+      senone::Stream stream = engine.open(config);
+      stream.feed(speak("low mid"));
+      stream.finish();
+      EXPECT_EQ(stream.final_event().text() == "low high", !is_taken_back);
+    }
+  }
+  EXPECT_EQ(engine.try_boost("", "low,", 7).error().status(), ASR_NOT_FOUND);
+  EXPECT_EQ(engine.try_forget_boosts("none").error().status(), ASR_NOT_FOUND);
 }
 
 // Feeds the words to a stream of the config, as one utterance, and returns its FINAL.

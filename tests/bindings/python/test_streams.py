@@ -14,6 +14,7 @@ import threading
 import time
 import unittest
 import warnings
+from typing import Any
 
 import numpy as np
 from common import BUNDLE, SENTENCE, TONES, engine, samples
@@ -196,7 +197,7 @@ class Streams(unittest.TestCase):
         for phrases, text in ((["high mid"], "high mid"), ("# none\nhigh mid", "high mid"), (None, "high low")):
             with engine().stream(acoustic_scale=0.02, lattice_beam=8, word_insertion_cost=2) as stream:
                 stream.boost("high high", bonus=0.5)
-                stream.boost(phrases, bonus=8)
+                stream.boost(phrases, bonus=5)
                 stream.feed(samples("high_low"))
             self.assertEqual(stream.result().text, text)
         with engine().stream(lattice_beam=8) as stream:
@@ -207,12 +208,40 @@ class Streams(unittest.TestCase):
         with engine().stream() as stream:
             self.assertRaises(senone.InvalidState, stream.boost, "low")
 
-    def test_boosted_phrases_are_normalised_and_the_unknown_logged(self) -> None:
-        with self.assertLogs("senone", "WARNING") as logged, engine().stream(lattice_beam=8) as stream:
+    def test_boosted_phrases_are_normalised_and_the_unknown_refused_or_logged(self) -> None:
+        with engine().stream(lattice_beam=8) as stream:
+            with self.assertRaises(senone.NotFound) as refused:
+                stream.boost("cafe\u0301\nlow, high")
+            self.assertIn("2 of 2 phrases have words that the graph lacks ('caf\u00e9', 'low,')", str(refused.exception))
+            stream.boost("LOW")
+        self.assertRaises(senone.InvalidArgument, engine().stream, lattice_beam=8, allow_unknown_boosts=2)
+        allowing = engine().stream(lattice_beam=8, allow_unknown_boosts=True)
+        with self.assertLogs("senone", "WARNING") as logged, allowing as stream:
             stream.boost("cafe\u0301\nlow")
             stream.feed(samples("high_low"))
             stream.result()
         self.assertIn("1 of 2 phrases have words that the graph lacks ('caf\u00e9')", logged.output[0])
+
+    def test_phrases_of_an_engine_and_of_a_graph_are_boosted(self) -> None:
+        config: Any = {"acoustic_scale": 0.02, "lattice_beam": 8, "word_insertion_cost": 2}
+        with senone.Engine(BUNDLE, device="cpu", n_threads=2) as own:
+
+            def text() -> str:
+                return own.recognize(samples("high_low"), **config).text
+
+            self.assertEqual(text(), "high low")
+            for graph in (None, ""):
+                own.boost(["High MID"], 5, graph)
+                self.assertEqual(text(), "high mid")
+                own.boost(None, graph=graph)
+                self.assertEqual(text(), "high low")
+            self.assertRaises(senone.NotFound, own.boost, "low", 5, "none")
+            self.assertRaises(senone.NotFound, own.boost, "high mid\nnever heard", 8)
+            self.assertRaises(senone.InvalidArgument, own.boost, "low", allow_unknown=1)
+            with self.assertLogs("senone", "WARNING") as logged:
+                own.boost("high mid\nnever heard", 5, allow_unknown=True)
+            self.assertIn("1 of 2 phrases have words that the graph lacks ('never', 'heard')", logged.output[0])
+            self.assertEqual(text(), "high mid")
 
     def test_streams_choose_a_graph(self) -> None:
         ends = TONES / "ends.sgraph"

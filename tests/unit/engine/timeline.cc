@@ -16,7 +16,7 @@ struct Requests : Timeline {
   void feed_to(uint64_t frame) { advance(frame - position()); }
   void choose_at(uint64_t frame, double bonus, size_t n_bytes = 1) {
     feed_to(frame);
-    boost({{{"word"}}, bonus}, n_bytes);
+    boost(std::make_shared<GivenBoost>(Boost{{{"word"}}, bonus}), n_bytes);
   }
   void forget_at(uint64_t frame) {
     feed_to(frame);
@@ -24,7 +24,7 @@ struct Requests : Timeline {
   }
   std::vector<double> taken_before(uint64_t end_frame) {
     std::vector<double> bonuses;
-    for (const auto &one : take_boosts(end_frame)) bonuses.push_back(one->bonus);
+    for (const auto &one : take_boosts(end_frame)) bonuses.push_back(one->given().bonus);
     return bonuses;
   }
 };

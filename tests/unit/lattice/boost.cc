@@ -127,15 +127,64 @@ TEST(Boost, PhrasesAreLinesOfWords) {
   EXPECT_TRUE(boosted_phrases("#\n \n").empty());
 }
 
-TEST(Boost, PhrasesThatTheGraphCannotSayAreCounted) {
-  std::vector<Boost> boosts(2);
-  boosts[0].phrases = boosted_phrases("a b\nc :10.0\nb :10.0\n");
-  boosts[1].phrases = boosted_phrases("A\nd\n");
-  const UnheardPhrases unheard = unheard_phrases(shared(boosts), kWords);
-  EXPECT_EQ(unheard.what(), "3 of 5 phrases have words that the graph lacks (':10.0', 'A'), so that they are never heard");
-  boosts.pop_back();
-  boosts[0].phrases.resize(1);
-  EXPECT_EQ(unheard_phrases(shared(boosts), kWords).n, 0u);
+TEST(Boost, PhrasesThatTheGraphCannotSayAreLeftOut) {
+  const WordIndex index(kWords);
+  Boost given;
+  given.phrases = boosted_phrases("a b\nc :10.0\nb :10.0\nx y x\n");
+  const GraphBoost found(given, index);
+  EXPECT_EQ(found.unheard.what(),
+            "3 of 4 phrases have words that the graph lacks (':10.0', 'x', 'y'), so that they are never heard");
+  EXPECT_EQ(found.boost.phrases, (std::vector<Words>{{"a", "b"}}));
+  given.phrases.resize(1);
+  EXPECT_TRUE(GraphBoost(given, index).unheard.phrases.empty());
+}
+
+// All words are listed, unless there are more than a message may have.
+TEST(Boost, ListsUnknownWords) {
+  const WordIndex index(kWords);
+  Boost given;
+  for (int i = 0; i < 100; ++i) given.phrases.push_back({"none" + std::to_string(i)});
+  EXPECT_NE(GraphBoost(given, index).unheard.what().find("'none98', 'none99'), so"), std::string::npos);
+  for (int i = 100; i < 9000; ++i) given.phrases.push_back({"none" + std::to_string(i)});
+  const std::string many = GraphBoost(given, index).unheard.what();
+  EXPECT_NE(many.find(" more), so that"), std::string::npos) << many;
+  EXPECT_LT(many.size(), 3000u);
+}
+
+TEST(WordIndex, FindsWordsInAnyCaseAndForm) {
+  const Words words = {"<eps>", "Ada", "polish", "Polish",   "\u00c9TUDE", "\u041c\u0418\u0420",
+                       "ada",   "{x}", "\u03c3", "caf\u00e9"};
+  const WordIndex index(words);
+  const auto found = [&](const std::string &word) {
+    const std::string *const text = index.find(word);
+    return text != nullptr ? *text : "none";
+  };
+  EXPECT_EQ(found("ADA"), "Ada");
+  EXPECT_EQ(found("ada"), "ada");
+  EXPECT_EQ(found("Polish"), "Polish");
+  EXPECT_EQ(found("pOLISH"), "polish");
+  EXPECT_EQ(found("\u00e9tude"), "\u00c9TUDE");
+  EXPECT_EQ(found("e\u0301tude"), "\u00c9TUDE");
+  EXPECT_EQ(found("Cafe\u0301"), "caf\u00e9");
+  EXPECT_EQ(found("cafe"), "none");
+  EXPECT_EQ(found("\u043c\u0438\u0440"), "\u041c\u0418\u0420");
+  EXPECT_EQ(found("\u03c2"), "\u03c3");
+  EXPECT_EQ(found("{X}"), "{x}");
+  EXPECT_EQ(found("ada,"), "none");
+  EXPECT_EQ(found("\xc3"), "none");
+  EXPECT_EQ(found("<eps>"), "none");
+  Boost given;
+  given.phrases = {{"ADA", "pOLISH"}};
+  EXPECT_EQ(GraphBoost(given, index).boost.phrases, (std::vector<Words>{{"Ada", "polish"}}));
+}
+
+// The case decides only between words that are the same letters in the form of the graph.
+TEST(WordIndex, PrefersTheSameCase) {
+  const Words words = {"<eps>", "CAF\u00c9", "caf\u00e9", "na\u00efve", "nai\u0308ve"};
+  const WordIndex index(words);
+  EXPECT_EQ(index.find("cafe\u0301"), &words[2]);
+  EXPECT_EQ(index.find("Cafe\u0301"), &words[1]);
+  EXPECT_EQ(index.find("nai\u0308ve"), &words[4]);
 }
 
 // Every word sequence of a long loop ends with prefixes of other phrases.

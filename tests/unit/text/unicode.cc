@@ -2,6 +2,9 @@
 #include "builder/text/unicode.h"
 
 #include <gtest/gtest.h>
+#include <utf8proc.h>
+
+#include "core/base/word_form.h"
 
 namespace asr {
 namespace {
@@ -58,6 +61,47 @@ TEST(Unicode, WordsThatDifferInCaseFoldToOne) {
   EXPECT_EQ(fold_letters("Stra\u00dfe"), fold_letters("STRASSE"));
   EXPECT_EQ(fold_letters("\u03bf\u03b4\u03bf\u03c2"), fold_letters("\u039f\u0394\u039f\u03a3"));
   EXPECT_NE(fold_letters("ete"), fold_letters("\u00e9t\u00e9"));
+}
+
+std::string utf8(utf8proc_int32_t code) {
+  utf8proc_uint8_t bytes[4];
+  const auto n = utf8proc_encode_char(code, bytes);
+  return {reinterpret_cast<const char *>(bytes), static_cast<size_t>(n)};
+}
+
+std::string decomposed(utf8proc_int32_t code) {
+  utf8proc_int32_t parts[8];
+  int last_class = 0;
+  const auto n = utf8proc_decompose_char(code, parts, 8, UTF8PROC_DECOMPOSE, &last_class);
+  std::string text;
+  for (utf8proc_ssize_t i = 0; i < n; ++i) text += utf8(parts[i]);
+  return text;
+}
+
+bool is_ideograph_for_compatibility(utf8proc_int32_t code) { return code >= 0xf900 && code < 0xfb00; }
+
+// The core's own tables, for all letters of the first plane that the library of Unicode knows.
+TEST(Unicode, TheCoreTakesLettersApart) {
+  for (utf8proc_int32_t code = 0x80; code < 0x10000; ++code) {
+    const auto category = utf8proc_category(code);
+    const bool is_letter = category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_ME;
+    if (!is_letter || is_ideograph_for_compatibility(code)) continue;
+    EXPECT_EQ(without_composites(utf8(code)), without_composites(decomposed(code))) << std::hex << code;
+  }
+  EXPECT_EQ(without_composites("\u1ec7"), "e\u0302\u0323");  // marks in one order, whatever it was
+  EXPECT_EQ(without_composites("\u1eb9\u0302"), "e\u0302\u0323");
+  EXPECT_EQ(without_composites("\u00ea\u0323x"), "e\u0302\u0323x");
+  EXPECT_EQ(without_composites("\ud55c"), "\u1112\u1161\u11ab");
+  EXPECT_EQ(without_composites("caf\xe9 \u00e9\xcc"), "caf\xe9 e\u0301\xcc");
+}
+
+TEST(Unicode, TheCoreKnowsSmallLetters) {
+  const auto plain = [](utf8proc_int32_t code) { return without_case(without_composites(utf8(code))); };
+  for (utf8proc_int32_t code = 1; code < 0x1f000; ++code) {
+    if (code == 0x130 || utf8proc_category(code) == UTF8PROC_CATEGORY_CS) continue;  // a capital i with a dot
+    EXPECT_EQ(plain(code), plain(utf8proc_tolower(code))) << std::hex << code;
+  }
+  EXPECT_EQ(without_case("O\u03a3\u0130\xc9"), "o\u03c3\u0130\xc9");
 }
 
 }  // namespace

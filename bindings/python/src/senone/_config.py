@@ -105,6 +105,8 @@ class StreamConfig(RecognizeConfig, total=False):
         100..600000; default 0: never.
     no_input_ms: with an endpoint, audio without words after which NO_INPUT comes; 100..600000; default 0: never.
     idle_ms: with an endpoint, time by the clock without a feed after which the utterance ends; 100..600000; default 0: never.
+    allow_unknown_boosts: `Stream.boost` leaves out phrases with words that the graph lacks, and the logger warns of them; default
+        False: it raises NotFound.
     adaptation: when the speaker's transform is estimated: "on_call" (default: by `Speaker.adapt`), or also
         "between_utterances": after a FINAL of this stream, once there is 1 s of words and then with every fifth more. The next
         utterance waits for it. Needs a speaker and an endpoint. "off": as "on_call", but this stream's speech is not used.
@@ -121,6 +123,7 @@ class StreamConfig(RecognizeConfig, total=False):
     early_endpoint_ms: int
     no_input_ms: int
     idle_ms: int
+    allow_unknown_boosts: bool
     adaptation: Adaptation
 
 
@@ -134,7 +137,7 @@ _ENDPOINT_TIMES = (
     "idle_ms",
 )
 _FUSION_TIMES = ("follow_ms", "select_ms")
-_NAMES = frozenset(RecognizeConfig.__annotations__) | {"rate"} | {"pre_roll_ms"} | frozenset(_ENDPOINT_TIMES)
+_NAMES = frozenset(RecognizeConfig.__annotations__) | {"rate", "pre_roll_ms"} | frozenset(_ENDPOINT_TIMES)
 _FIELDS = {"rate": "sample_rate_hz"}
 _INTEGERS = {
     "rate": (0, 2**32 - 1),
@@ -174,12 +177,14 @@ def native_config(config: StreamConfig) -> asr_stream_config:
                 raise InvalidArgument(f"speaker is of type {type(value).__name__}; it must be a senone.Speaker")
         elif name in ("models", "fusion", *_FUSION_TIMES):
             continue
+        elif name == "allow_unknown_boosts":
+            native.allow_unknown_boosts = flag(name, value)
         elif name == "graph":
             native.graph = encoded(name, value)
         elif name in _NAMES:
             setattr(native, _FIELDS.get(name, name), _number(name, value))
         else:
-            known = ", ".join(sorted(_NAMES | {"endpoint", "vad", "adaptation"}))
+            known = ", ".join(sorted(_NAMES | {"endpoint", "vad", "adaptation", "allow_unknown_boosts"}))
             raise InvalidArgument(f"a stream has no setting {name}; it has {known}")
     _set_fusion(native, config)
     return native
@@ -212,6 +217,13 @@ def encoded(name: str, value: object) -> bytes | None:
     if not isinstance(value, str) or "\0" in value:
         raise InvalidArgument(f"{name} is {value!r}; it must be a string without NUL")
     return os.fsencode(value)
+
+
+def flag(name: str, value: object) -> int:
+    """Returns 0 or 1 for a bool. Raises InvalidArgument."""
+    if not isinstance(value, bool):
+        raise InvalidArgument(f"{name} is {value!r}; it must be True or False")
+    return int(value)
 
 
 def choice(name: str, value: object, choices: dict[str, int]) -> int:

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from typing import Any, Union, cast
 
 from ._audio import Recording, log_warnings, transposed
-from ._config import RecognizeConfig, StreamConfig, encoded
+from ._config import RecognizeConfig, StreamConfig, encoded, flag
 from ._decoder import MIX
 from ._errors import BadAudio, InvalidArgument, Unsupported, check
 from ._events import Result
 from ._handle import Handle, Owner
 from ._inbox import EventCallback
 from ._library import asr_engine_config, asr_engine_info, asr_engine_stats, lib, text
+from ._lines import Lines, joined, normalised, utf8
 from ._measure import measured_state
-from ._numbers import uint32
+from ._numbers import real, uint32
 from ._speaker import Speaker
 from ._stream import Stream
 
@@ -232,6 +233,20 @@ class Engine(Owner):
         "", cannot be removed), InvalidState (closed)."""
         with self._handle as pointer:
             check(lib.asr_engine_remove_graph(pointer, encoded("name", name)))
+
+    def boost(
+        self, phrases: Lines | None, bonus: float = 5.0, graph: str | None = None, *, allow_unknown: bool = False
+    ) -> None:
+        """Boosts phrases, as `Stream.boost`, in all later utterances of streams with a `lattice_beam`.
+        graph: the name of a graph, or None: every graph of the engine. None as phrases removes those of the same graph; otherwise
+        calls add up. allow_unknown: leaves out phrases with words that the graph lacks, and the logger warns of them. Raises
+        NotFound (no such graph; words that it lacks), InvalidArgument, Unsupported (over 1 MiB), OutOfMemory, InvalidState
+        (closed)."""
+        data = None if phrases is None else utf8("phrases", normalised(joined("phrases", phrases)))
+        n_bytes, allowed = 0 if data is None else len(data), flag("allow_unknown", allow_unknown)
+        with self._handle as pointer:
+            name = encoded("graph", graph)
+            check(lib.asr_engine_boost(pointer, name, data, n_bytes, real("bonus", bonus), allowed))
 
     def add_model(self, name: str, bundle: Path) -> None:
         """Loads the acoustic model of a bundle and gives it a name, for the setting ``models`` of streams.

@@ -142,7 +142,7 @@ class asr_stream_config(ctypes.Structure):
         ("blank_penalty", c_float),
         ("prior_scale", c_float),
         ("blank_skip", c_float),
-        ("reserved4", c_uint32),
+        ("allow_unknown_boosts", c_uint32),
     ]
 
 
@@ -228,6 +228,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_engine_add_graph": (c_int, [c_void_p, c_char_p, c_char_p]),
     "asr_engine_add_graph_bytes": (c_int, [c_void_p, c_char_p, c_char_p, c_size_t]),
     "asr_engine_remove_graph": (c_int, [c_void_p, c_char_p]),
+    "asr_engine_boost": (c_int, [c_void_p, c_char_p, c_char_p, c_size_t, c_float, c_uint32]),
     "asr_engine_add_model": (c_int, [c_void_p, c_char_p, c_char_p]),
     "asr_engine_remove_model": (c_int, [c_void_p, c_char_p]),
     "asr_engine_close": (None, [c_void_p]),

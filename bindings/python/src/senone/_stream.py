@@ -208,10 +208,10 @@ class Stream(Uncopied):
     def boost(self, phrases: Lines | None, bonus: float = 5.0) -> None:
         """Boosts phrases, one per line of a text or the items of a list, for the current utterance, or else the next one.
         Each occurrence of a phrase makes a path of the lattice cheaper by bonus (natural log, -1000..1000; 3..8 is usual). The
-        stream needs a `lattice_beam`; phrases that its lattices do not contain cannot be boosted, and the logger warns of those
-        with words that the graph lacks. Phrases get Unicode's normal form C, as graphs have it. Calls add up; None removes all
-        boosts. Raises InvalidArgument, InvalidState, Unsupported (over 1 MiB waits), OutOfMemory, or the exception of the
-        ERROR event if the stream has failed.
+        stream needs a `lattice_beam`; phrases that its lattices do not contain cannot be boosted. Words may be written in
+        another case than the graph's. Calls add up; None removes all boosts. Raises NotFound (words that the graph
+        lacks; see the setting allow_unknown_boosts), InvalidArgument, InvalidState, Unsupported (over 1 MiB waits),
+        OutOfMemory, or the exception of the ERROR event if the stream has failed.
         """
         data = None if phrases is None else utf8("phrases", normalised(joined("phrases", phrases)))
         with self._handle as pointer:
