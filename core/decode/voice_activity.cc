@@ -13,7 +13,7 @@ constexpr double kOnsetSpan_s = 0.15, kOnset_s = 0.08;  // an interval begins wh
 constexpr double kHangover_s = 0.3;                     // an interval ends with the last loud frame before a pause this long
 constexpr double kStart_s = 1;         // earlier onsets reach back to the first frame: the floor may have been speech
 constexpr double kDoubtReach_s = 0.6;  // additional pre-roll after sound ruled out by Tonality: such speech is detected late
-constexpr uint64_t kMinVoiced = 3;     // spectra with lines in the sound of a voice
+constexpr uint64_t kMinVoice = 300;    // sum of the evidence of a voice, in thousandths
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
 size_t frames_of(double seconds, double shift_s) { return std::max<size_t>(1, std::lround(seconds / shift_s)); }
@@ -46,8 +46,8 @@ void VoiceActivity::add_frame(const float *samples) {
     begin_interval();
   }
   n_background_.push_back(n_frames_ - loud_until_);
-  if (tonality_.has_lines()) ++n_voiced_;
-  n_voiced_until_.push_back(n_voiced_);
+  voice_ += tonality_.voice();
+  voice_until_.push_back(voice_);
 }
 
 uint64_t VoiceActivity::begin_of(uint64_t onset, uint64_t reach) const {
@@ -98,18 +98,18 @@ uint64_t VoiceActivity::n_background_before(uint64_t frame) const {
 }
 
 bool VoiceActivity::has_voice(uint64_t begin, uint64_t end) const {
-  const auto n_until = [this](uint64_t frame) {
+  const auto voice_until = [this](uint64_t frame) {
     frame = std::min(frame, n_frames_);
-    return frame <= first_kept_ ? n_voiced_before_ : n_voiced_until_[frame - first_kept_ - 1];
+    return frame <= first_kept_ ? voice_before_ : voice_until_[frame - first_kept_ - 1];
   };
-  return n_until(end) >= n_until(begin) + kMinVoiced;
+  return voice_until(end) >= voice_until(begin) + kMinVoice;
 }
 
 void VoiceActivity::forget_before(uint64_t frame) {
   for (; first_kept_ < std::min(frame, n_frames_); ++first_kept_) {
     n_background_.pop_front();
-    n_voiced_before_ = n_voiced_until_.front();
-    n_voiced_until_.pop_front();
+    voice_before_ = voice_until_.front();
+    voice_until_.pop_front();
   }
   while (!intervals_.empty() && intervals_.front().end <= frame) intervals_.pop_front();
 }

@@ -55,12 +55,12 @@ class VoiceActivity {
   std::deque<bool> loud_;                                                              // the last onset_span_ frames
   bool is_active_ = false, finished_ = false;
   uint64_t n_frames_ = 0, settled_ = 0;
-  uint64_t ruled_out_until_ = 0;                 // end of the last loud frame ruled out by Tonality
-  uint64_t loud_until_ = 0;                      // end of the last loud frame in an interval
-  std::deque<Interval> intervals_;               // intervals of speech; the last is open while is_active_
-  std::deque<uint64_t> n_background_;            // for each frame from first_kept_ + 1 to n_frames_
-  std::deque<uint64_t> n_voiced_until_;          // spectra with lines up to and including each frame from first_kept_ on
-  uint64_t n_voiced_ = 0, n_voiced_before_ = 0;  // spectra with lines: all, and those before first_kept_
+  uint64_t ruled_out_until_ = 0;           // end of the last loud frame ruled out by Tonality
+  uint64_t loud_until_ = 0;                // end of the last loud frame in an interval
+  std::deque<Interval> intervals_;         // intervals of speech; the last is open while is_active_
+  std::deque<uint64_t> n_background_;      // for each frame from first_kept_ + 1 to n_frames_
+  std::deque<uint64_t> voice_until_;       // evidence of a voice up to and including each frame from first_kept_ on
+  uint64_t voice_ = 0, voice_before_ = 0;  // all of it, and that before first_kept_
   uint64_t first_kept_ = 0;
 };
 

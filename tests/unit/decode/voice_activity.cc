@@ -253,5 +253,46 @@ TEST(VoiceActivity, AVoiceHasLines) {
   }
 }
 
+// Noise in a band has edges, which stand out of the spectrum on one side alone.
+TEST(VoiceActivity, TheEdgesOfABandAreNoVoice) {
+  struct Band {
+    double low_hz, high_hz;
+  };
+  for (const auto &[low_hz, high_hz] : {Band{400, 900}, Band{700, 1400}, Band{1000, 2000}, Band{2200, 2800}, Band{310, 2500}}) {
+    std::mt19937 random(static_cast<uint32_t>(low_hz));
+    std::uniform_real_distribution<double> any(0, 2 * M_PI);
+    std::vector<float> samples = noise(2, 20);
+    std::vector<double> sound(kRate / 2);
+    for (double hz = low_hz; hz < high_hz; hz += 2) {
+      const double phase = any(random);
+      for (size_t i = 0; i < sound.size(); ++i)
+        sound[i] += 150 * std::sin(2 * M_PI * hz * static_cast<double>(i) / kRate + phase);
+    }
+    append(std::vector<float>(sound.begin(), sound.end()), &samples);
+    append(noise(1, 20, 0, 3), &samples);
+    VoiceActivity activity(kRate, kShift, kPreRoll_s);
+    for (size_t i = 0; i + kShift <= samples.size(); i += kShift) activity.add_frame(&samples[i]);
+    EXPECT_TRUE(activity.is_speech(220)) << low_hz;
+    EXPECT_FALSE(activity.has_voice(0, activity.n_frames())) << low_hz;
+  }
+}
+
+// A voice of any pitch is heard within 120 ms of its first loud frame.
+TEST(VoiceActivity, AVoiceIsHeardSoon) {
+  for (const double pitch_hz : {90, 140, 220, 330}) {
+    std::vector<float> samples = noise(2, 20);
+    std::vector<float> sound = noise(0.5, 20, 0, 2);
+    double phase = 0;
+    for (size_t i = 0; i < sound.size(); ++i) {
+      phase += 2 * M_PI * pitch_hz * (1 + 0.2 * static_cast<double>(i) / kRate) / kRate;
+      for (int k = 1; k * pitch_hz < 3500; ++k) sound[i] += static_cast<float>(400.0 / k * std::sin(k * phase));
+    }
+    append(sound, &samples);
+    VoiceActivity activity(kRate, kShift, kPreRoll_s);
+    for (size_t i = 0; i + kShift <= samples.size(); i += kShift) activity.add_frame(&samples[i]);
+    EXPECT_TRUE(activity.has_voice(0, 212)) << pitch_hz;
+  }
+}
+
 }  // namespace
 }  // namespace asr
