@@ -237,6 +237,12 @@ class Trial {
       insist("asr_speaker_set_methods",
              [&] { return asr_speaker_set_methods(speaker_, ASR_SPEAKER_FMLLR | ASR_SPEAKER_MLLR, 0); });
     }
+    if (scenario_.lattices) {
+      insist("asr_engine_boost", [&] {
+        asr_engine_boost(engine_, nullptr, nullptr, 0, 0, 0);
+        return asr_engine_boost(engine_, nullptr, "Low\nmid low", 11, 0.125f, 0);
+      });
+    }
     for (int i = 0; i < n; ++i) {
       heard_[i].~Heard();
       new (&heard_[i]) Heard;

@@ -586,6 +586,19 @@ TEST(RecognizeCommand, ResultsReplaceNothingThatTheRunReads) {
   EXPECT_EQ(recognize_command("--list " + list + " --warps " + warps + " --hyp " + warps).exit_code, 2);
 }
 
+// In every recording, and in every utterance that --endpoint finds; words in any case.
+TEST(RecognizeCommand, PhrasesAreBoosted) {
+  const std::string phrases = text_file("heard.phrases", "LOW high\n"), wav = spoken_wav("boosted.wav", "low mid");
+  const std::string doubtful = "--acoustic-scale 0.02 --word-insertion-cost 2 ",
+                    boost = "--boost " + phrases + " --boost-bonus 7 ";
+  for (const char *const endpoint : {"", "--endpoint command "}) {
+    const Outcome plain = recognize_command(doubtful + endpoint + wav + " " + wav);
+    EXPECT_TRUE(has(plain, "low mid\n") && !has(plain, "low high\n")) << plain.output;
+    const Outcome boosted = recognize_command(doubtful + boost + endpoint + wav + " " + wav);
+    EXPECT_TRUE(has(boosted, "low high\n") && !has(boosted, "low mid\n")) << boosted.output;
+  }
+}
+
 TEST(RecognizeCommand, OptionsWithoutEffectOnTheseFiles) {
   const std::string phrases = tone_bundle() + "/no.phrases";
   std::ofstream(phrases) << "\xef\xbb\xbf \n\n";

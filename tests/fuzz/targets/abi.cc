@@ -76,8 +76,8 @@ class Stream {
     if (status != ASR_OK && *asr_last_error() == '\0') finding("asr_set_graph gave %d without a message", status);
   }
   void boost(Dice &dice) {
-    const char *const phrases[] = {"low", "high mid\nlow low", "# none", ""};
-    const char *const text = phrases[dice.below(4)];
+    const char *const phrases[] = {"low", "High mid\nlow low", "# none", "", "low, mid\n\xe9"};
+    const char *const text = phrases[dice.below(5)];
     const float bonus = dice.pick({7, -7, 0, 1000, -1000, 1e9f, NAN});
     const asr_status status =
         dice.below(5) == 0 ? asr_boost(stream_, nullptr, 0, 0) : asr_boost(stream_, text, strlen(text), bonus);
@@ -194,6 +194,7 @@ void call_with_nothing() {
   if (asr_reset(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_reset takes no stream");
   if (asr_set_graph(nullptr, "") != ASR_INVALID_ARGUMENT) finding("asr_set_graph takes no stream");
   if (asr_boost(nullptr, "", 0, 0) != ASR_INVALID_ARGUMENT) finding("asr_boost takes no stream");
+  if (asr_engine_boost(nullptr, "", "", 0, 0, 0) != ASR_INVALID_ARGUMENT) finding("asr_engine_boost takes no engine");
   asr_speaker *speaker = nullptr;
   size_t n_values = 0;
   if (asr_speaker_new(nullptr, &speaker) != ASR_INVALID_ARGUMENT) finding("asr_speaker_new takes no engine");
