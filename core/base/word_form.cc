@@ -172,13 +172,14 @@ bool is_mark(uint32_t code) {
 void take_apart(uint32_t code, std::u32string *parts) {
   if (code >= 0xac00 && code < 0xd7a4) {  // a syllable of Hangul (Unicode, section 3.12)
     const uint32_t n = code - 0xac00;
-    *parts += {0x1100 + n / 588, 0x1161 + n % 588 / 28};
-    if (n % 28 > 0) *parts += 0x11a7 + n % 28;
+    parts->push_back(0x1100 + n / 588);
+    parts->push_back(0x1161 + n % 588 / 28);
+    if (n % 28 > 0) parts->push_back(0x11a7 + n % 28);
     return;
   }
   const char16_t *const row = code < 0xc0 ? nullptr : find(kComposites, kNumComposites, 3, code);
   if (row == nullptr) {
-    *parts += code;
+    parts->push_back(code);
     return;
   }
   take_apart(row[1], parts);

@@ -16,7 +16,7 @@ std::shared_ptr<const GraphBoost> GivenBoost::of(const std::shared_ptr<LoadedGra
       if (!known.owner_before(graph) && !graph.owner_before(known)) return boost;
     }
   }
-  const auto boost = std::make_shared<const GraphBoost>(given_, graph->index());
+  std::shared_ptr<const GraphBoost> boost = std::make_shared<GraphBoost>(given_, graph->index());
   const std::lock_guard lock(mutex_);
   of_.erase(std::remove_if(of_.begin(), of_.end(), [](const auto &entry) { return entry.first.expired(); }), of_.end());
   of_.emplace_back(graph, boost);
