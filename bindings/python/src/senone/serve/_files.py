@@ -183,19 +183,22 @@ def _open(data: bytes, values: dict[str, Any], content_type: str, libsndfile: bo
             raw_channels=whole(values, "channels", 1, 1, 64),
             channel=number,
         )
-    decoder = Decoder("file", 16000, 1, number)
-    try:
-        decoder.push(data[:_HEAD_BYTES])
-        is_other = decoder.info().is_other
-    except senone.Error:
-        if not decoder.info().is_other or not libsndfile:
-            raise
-        is_other = True
-    finally:
-        decoder.close()
-    if is_other and not libsndfile:
+    if not libsndfile and _is_other(data):
         raise Refused(415, "format", "the server takes WAV and AU, and samples with rate=; --libsndfile allows others")
     return Recording(data, channel=number)
+
+
+def _is_other(data: bytes) -> bool:
+    """Returns True for a file that only libsndfile may read, if anything does."""
+    decoder = Decoder("file", 16000, 1, MIX)
+    try:
+        decoder.push(data[:_HEAD_BYTES])
+    except senone.Error:
+        pass
+    finally:
+        is_other = decoder.info().is_other
+        decoder.close()
+    return is_other
 
 
 def _next(pieces: Iterator[array[float]]) -> Optional[array[float]]:

@@ -9,6 +9,8 @@ import sys
 import time
 import traceback
 
+from aiohttp.http_exceptions import HttpProcessingError
+
 logger = logging.getLogger("senone.serve")
 
 
@@ -26,10 +28,16 @@ class _Json(logging.Formatter):
         return json.dumps(line, ensure_ascii=True, default=str)
 
 
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Returns False for requests that are no HTTP: who sends such could fill the log."""
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+
 def start_logging() -> None:
     """Sends the messages of the library, of aiohttp and of the server to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json())
+    logging.getLogger("aiohttp.server").addFilter(_is_ours)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)

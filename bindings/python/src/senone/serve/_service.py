@@ -271,6 +271,8 @@ class Connection:
             except BaseException:
                 lease.release()
                 raise
+        except senone.NotFound:
+            raise Refused(400, "model", f"the model {model.name} has no graph of its own; send a grammar") from None
         except senone.Error as error:
             raise self.failed(error) from None
         self._model = model.name

@@ -159,5 +159,7 @@ def _has_token(request: web.Request, token: str) -> bool:
 
 def _answer(refused: Refused) -> web.Response:
     headers = {"Retry-After": "1"} if refused.status == 503 else {}
-    return web.json_response({"error": str(refused)}, status=refused.status, headers=headers)
+    answer = web.json_response({"error": str(refused)}, status=refused.status, headers=headers)
+    answer.force_close()  # the rest of a recording may follow, which is no request
+    return answer
 
