@@ -339,7 +339,7 @@ class Wyoming(Case):
                 event = await client.read_event()
                 assert event is not None
                 self.assertEqual(Info.from_event(event).asr[0].models[0].name, "tones")
-                await client.write_event(Transcribe(language="en", transcript_terms=["low"]).event())
+                await client.write_event(Transcribe(language="en", transcript_terms=["mid high"]).event())
                 await client.write_event(AudioStart(16000, 2, 1).event())
                 data = samples(name).tobytes()
                 for begin in range(0, len(data), 2048):

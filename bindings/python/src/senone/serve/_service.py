@@ -325,6 +325,7 @@ class Session:
         self._finished = False
         self._boosts: list[tuple[list[str], float]] = []
         self._marks: deque[tuple[float, float]] = deque(maxlen=1000)  # end of what was fed, when
+        self._audio = connection.service.metrics.audio.labels(connection.protocol)
 
     async def feed(self, data: bytes) -> None:
         """Feeds interleaved samples; a message may end within one. Waits while too much audio is not recognised yet."""
@@ -355,7 +356,7 @@ class Session:
                 raise connection.failed(error) from None
         self._fed_s += n / self._rate
         self._marks.append((self._fed_s, time.monotonic()))
-        connection.service.metrics.audio.labels(connection.protocol).inc(n / self._rate)
+        self._audio.inc(n / self._rate)
 
     def ready(self) -> list[Event]:
         """Takes the events that have come."""
