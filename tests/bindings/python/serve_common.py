@@ -65,12 +65,6 @@ class Server:
     def logged(self, message: str) -> list[dict[str, Any]]:
         return [line for line in list(self.log) if line.get("message") == message]
 
-    def wait_logged(self, message: str, n: int = 1) -> list[dict[str, Any]]:
-        end_s = time.monotonic() + WAIT_S
-        while len(self.logged(message)) < n:
-            assert time.monotonic() < end_s, (message, self.log)
-            time.sleep(0.01)
-        return self.logged(message)
 
     def stop(self) -> int:
         """Ends the server as a service manager does, and returns its exit status."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import json
 import os
@@ -81,7 +82,7 @@ class Words(Case):
         self.assertEqual(heard, expected)
         self.assertGreater(len(set(expected)), 8)
         await until(lambda: self.server.open_files() <= before[1])
-        self.assertLessEqual(self.server.threads(), before[0] + 6)  # the pool's, the closer's, two callbacks'
+        self.assertLessEqual(self.server.threads(), before[0] + 9)  # four of the pool, the closer, two callbacks of each engine
 
     async def _harass(self, kind: int, stop: asyncio.Event) -> None:
         """Connects again and again, and misbehaves."""
@@ -91,13 +92,15 @@ class Words(Case):
                     await client.ws.send_str("{" * 1000)
                     self.assertEqual(await closing(client.ws), 1008)
                 elif kind == 1:
-                    await client.ws.send_bytes(bytes(2 << 20))
-                    self.assertEqual(await closing(client.ws), 1009)
+                    with contextlib.suppress(ConnectionError):
+                        await client.ws.send_bytes(bytes(2 << 20))
+                    # The rest that the server does not read may reset the connection before the reason has arrived.
+                    self.assertIn(await closing(client.ws), (1006, 1009))
                 elif kind == 2:  # vanishes in the middle of a word
                     await client.ws.send_bytes(samples().tobytes()[:9001])
                     client.ws._response.connection.transport.abort()
                 elif kind == 3:
-                    await client.configure(sample_rate=1e300, model="nothing")
+                    await client.configure(sample_rate="nothing")
                     self.assertEqual(await closing(client.ws), 1008)
                 else:
                     reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
@@ -168,7 +171,6 @@ class Words(Case):
                 await client.hear(samples(said))
                 self.assertEqual(await client.end(), heard)
         for config in (
-            {"model": "model", "phrase_list": [1]},
             {"model": "model", "phrase_list": ["[unk]"]},
             {"model": "model", "phrase_list": ["zork"]},
             {"model": "model", "phrase_list": ["low"] * 10001},
@@ -186,6 +188,7 @@ class Words(Case):
             ('{"config": []}', "config must be"),
             ('{"config": {"sample_rate": 3}}', "sample_rate is '3'; it must be a whole number of 1000..768000"),
             ('{"config": {"max_alternatives": "x"}}', "max_alternatives is 'x'"),
+            ('{"config": {"phrase_list": [1]}}', "phrase_list must be a list of texts"),
             ('{"config": {"model": "zork"}}', "there is no model 'zork'; there are tones, model"),
             ('{"hello": 1}', "a text message is one of"),
             ("[" * 100000, "must be a JSON object"),
@@ -456,7 +459,8 @@ class Bounds(Case):
     async def test_sizes(self) -> None:
         async with vosk(self.server) as client:
             await client.ws.send_bytes(bytes((64 << 10) + 1))
-            self.assertEqual(await closing(client.ws), 1009)
+            self.assertIn(await closing(client.ws), (1006, 1009))
+        await until(lambda: "too_big" in [line["reason"] for line in self.server.logged("connection ended")])
         async with aiohttp.ClientSession() as session:
             for data in (io.BytesIO(bytes(3 << 20)), self._endless()):
                 async with session.post(f"{self.server.url}/recognize?rate=8000", data=data) as answer:

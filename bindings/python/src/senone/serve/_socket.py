@@ -30,7 +30,7 @@ class Socket:
             data: Union[str, bytes] = message.data
             return data
         if message.type == WSMsgType.ERROR:
-            raise Gone("too_big" if self._ws.close_code == _TOO_BIG else "malformed", self._ws.close_code or 1002)
+            raise Gone("too_big" if getattr(message.data, "code", None) == _TOO_BIG else "malformed")  # aiohttp has closed
         raise Gone("left" if self._ws.close_code in (1000, 1001, 1005) else "vanished")
 
     async def send(self, message: dict[str, Any]) -> None:
