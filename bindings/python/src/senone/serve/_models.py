@@ -100,6 +100,10 @@ class Model:
         """Returns the number of streams of each engine."""
         return list(self._n_streams)
 
+    def waiting_s(self) -> list[float]:
+        """Returns the audio that each engine has not searched yet."""
+        return [engine.stats().waiting_s for engine in self.engines]
+
     def close(self) -> None:
         """Streams that are open go on."""
         for engine in self.engines:

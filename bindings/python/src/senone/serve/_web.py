@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import hmac
 from collections.abc import Awaitable
+from pathlib import Path
 from typing import Any, Callable, Optional
 from urllib.parse import urlsplit
 
@@ -24,6 +25,14 @@ ErrorOf = Callable[[str], dict[str, Any]]
 
 _DONE, _GOING_AWAY, _POLICY, _INTERNAL, _TRY_LATER = 1000, 1001, 1008, 1011, 1013  # of a WebSocket's close
 
+_PAGE = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript", "capture.js": "text/javascript"}
+_PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; connect-src 'self' ws: wss:; img-src data:; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+}
+
 
 class Web:
     """Routes requests to the protocols."""
@@ -32,6 +41,8 @@ class Web:
         self._service = service
         self.app = web.Application()
         self.app.router.add_get("/", self._root)
+        self.app.router.add_get("/page/{name}", self._page)
+        self.app.router.add_get("/status", self._status)
         self.app.router.add_get("/health", self._health)
         self.app.router.add_get("/metrics", self._metrics)
         self.app.router.add_post("/recognize", self._recognize)
@@ -39,9 +50,9 @@ class Web:
         self.app.router.add_get("/aeap", self._aeap)
 
     async def _root(self, request: web.Request) -> web.StreamResponse:
-        """Vosk's clients ask for this path."""
+        """Vosk's clients ask for this path, and browsers for the page."""
         if request.headers.get("Upgrade", "").lower() != "websocket":
-            return web.Response(text="Senone recognises speech here: docs/serve.md tells how to ask.\n")
+            return _file("index.html")
         return await self._websocket(request, "vosk", _vosk.serve, _vosk.error)
 
     async def _jambonz(self, request: web.Request) -> web.StreamResponse:
@@ -49,6 +60,24 @@ class Web:
 
     async def _aeap(self, request: web.Request) -> web.StreamResponse:
         return await self._websocket(request, "aeap", _aeap.serve, _aeap.error)
+
+    async def _page(self, request: web.Request) -> web.Response:
+        """Its files are open to everybody; what they ask for is not."""
+        return _file(request.match_info["name"])
+
+    async def _status(self, request: web.Request) -> web.Response:
+        """The models and their load, for the page."""
+        refused = self._refused(request)
+        if refused is not None:
+            return refused
+        models = []
+        for model in self._service.models.values():
+            engines = [
+                {"device": engine.info.device_id, "device_name": engine.info.device_name, "streams": n, "waiting_s": waiting_s}
+                for engine, n, waiting_s in zip(model.engines, model.streams(), model.waiting_s())
+            ]
+            models.append({"name": model.name, "language": model.language, "grammar": model.is_grammar, "engines": engines})
+        return web.json_response({"models": models, "connections": self._service.n_connections})
 
     async def _health(self, request: web.Request) -> web.Response:
         """Open to everybody, as balancers ask it."""
@@ -148,6 +177,15 @@ async def _converse(
 
 def _code(refused: Refused) -> int:
     return _TRY_LATER if refused.status == 503 else _INTERNAL if refused.status >= 500 else _POLICY
+
+
+def _file(name: str) -> web.Response:
+    """Returns a file of the page."""
+    kind = _PAGE.get(name)
+    if kind is None:
+        return web.json_response({"error": "there is no such file"}, status=404)
+    text = (Path(__file__).parent / "page" / name).read_text(encoding="utf-8")
+    return web.Response(text=text, content_type=kind, charset="utf-8", headers=_PAGE_HEADERS)
 
 
 def _has_token(request: web.Request, token: str) -> bool:
