@@ -19,7 +19,7 @@ async function showServer() {
   const status = await answer.json();
   if (!answer.ok) throw new Error(status.error);
   const engines = status.models.flatMap((each) => each.engines.map((engine) =>
-    `${each.name} on ${engine.device_name}: ${engine.streams} streams, ${engine.waiting_s.toFixed(1)} s behind`));
+    `${each.name} on ${engine.device_name}: ${engine.streams} open, ${engine.waiting_s.toFixed(1)} s behind`));
   get("server").textContent = engines.join("; ");
   if (model.options.length === 0) model.append(...status.models.map((each) => new Option(each.name)));
 }
