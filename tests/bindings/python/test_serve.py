@@ -173,7 +173,7 @@ class Words(Case):
         for config in (
             {"model": "model", "phrase_list": ["[unk]"]},
             {"model": "model", "phrase_list": ["zork"]},
-            {"model": "model", "phrase_list": ["low"] * 10001},
+            {"model": "model", "phrase_list": ["low"] * 2001},
             {"model": "tones", "phrase_list": ["low"]},  # without --lexicon
             {"model": "model"},  # has no graph of its own
         ):
@@ -400,7 +400,7 @@ class Telephony(Case):
 
 
 class Bounds(Case):
-    options = ("--connections", "4", "--idle-s", "0.5", "--lag-s", "0.5", "--message-kb", "64", "--file-mb", "1")
+    options = ("--connections", "4", "--idle-s", "86400", "--lag-s", "0.5", "--message-kb", "64", "--file-mb", "1")
 
     async def test_no_more_connections(self) -> None:
         held = [vosk(self.server) for _ in range(4)]
@@ -418,21 +418,6 @@ class Bounds(Case):
         finally:
             for each in held:
                 await each.__aexit__(None, None, None)
-        await self._quiet()
-
-    async def test_the_idle_are_sent_away(self) -> None:
-        async with vosk(self.server) as client:
-            await client.configure(sample_rate=16000)
-            await client.ws.send_bytes(bytes(3200))
-            await client.reply()
-            self.assertEqual(await closing(client.ws), 1008)
-        async with wyoming(self.server) as client:
-            with self.assertRaises(EOFError):
-                await client.receive()
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
-        writer.write(b"POST /recognize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nRIFF")
-        self.assertIn(b" 408 ", await asyncio.wait_for(reader.readline(), WAIT_S))
-        writer.close()
         await self._quiet()
 
     async def test_who_does_not_read_is_dropped(self) -> None:
@@ -478,6 +463,22 @@ class Bounds(Case):
                     if (await answer.json())["connections"] == 0:
                         return
                 await asyncio.sleep(0.02)
+
+
+class Idle(Case):
+    options = ("--idle-s", "0.5")
+
+    async def test_the_idle_are_sent_away(self) -> None:
+        async with vosk(self.server) as client:
+            self.assertEqual(await closing(client.ws), 1008)
+        async with wyoming(self.server) as client:
+            with self.assertRaises(EOFError):
+                await client.receive()
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+        writer.write(b"POST /recognize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nRIFF")
+        self.assertIn(b" 408 ", await asyncio.wait_for(reader.readline(), WAIT_S))
+        writer.close()
+        self.assertEqual({line["reason"] for line in self.server.logged("connection ended")}, {"idle"})
 
 
 class Admission(Case):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.util
 import signal
 import sys
@@ -13,6 +14,7 @@ import senone
 
 from ._options import Options, parse
 
+_CLEANUP_S = 5.0
 _MODULES = ("aiohttp", "prometheus_client")
 
 
@@ -58,7 +60,8 @@ async def serve(options: Options, ready: Optional[asyncio.Future[tuple[int, Opti
         await ended.wait()
     finally:
         await wyoming.stop()
-        await runner.cleanup()
+        with contextlib.suppress(asyncio.TimeoutError):  # of what the client of a connection that has ended does not close
+            await asyncio.wait_for(runner.cleanup(), _CLEANUP_S)
         await service.close()
     log("stopped")
 

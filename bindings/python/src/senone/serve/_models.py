@@ -59,6 +59,7 @@ class Model:
             senone.Engine(
                 bundle.path,
                 device=device,
+                fallback=options.fallback,
                 max_lanes=options.lanes,
                 n_threads=options.threads,
                 max_callback_threads=2,  # they take turns in the interpreter anyway

@@ -38,7 +38,7 @@ class Limits:
     idle_s: float = 60.0
     lag_s: float = 10.0
     grace_s: float = 30.0
-    phrases: int = 10000
+    phrases: int = 2000
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class Options:
 
     bundles: list[Bundle]
     devices: list[str | None] = field(default_factory=lambda: [None])
+    fallback: str | None = None
     lanes: int = 8
     threads: int = 0
     partial_ms: int = 300
@@ -95,6 +96,7 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     return Options(
         bundles=bundles,
         devices=found.devices.split(",") if found.devices else [None],
+        fallback=found.fallback,
         lanes=found.lanes,
         threads=found.threads,
         partial_ms=found.partial_ms,
@@ -147,6 +149,7 @@ def _parser() -> argparse.ArgumentParser:
         "--language", action="append", default=[], metavar="[NAME=]TAG", help="language, as clients name it; default: en"
     )
     models.add_argument("--devices", metavar="D,D", help="an engine on each, as `senone devices` lists them; default: the best")
+    models.add_argument("--fallback", choices=["cpu"], help="goes on with the streams of a lost device")
     models.add_argument(
         "--lanes", type=_whole(1, 1024), default=8, metavar="N", help="streams that a step advances together; default: 8"
     )

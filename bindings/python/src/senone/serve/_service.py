@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import itertools
 import time
 from collections import deque
@@ -47,6 +46,7 @@ class Service:
         self.stopping = False
         self.metrics = Metrics(lambda: list(self.models.values()))
         self._pool = ThreadPoolExecutor(_THREADS, "senone serve")
+        self._long_pool = ThreadPoolExecutor(1, "senone load")  # so that a long grammar keeps only other grammars waiting
         self._connections: set[Connection] = set()
         self._numbers = itertools.count(1)
         self._loading = asyncio.Lock()
@@ -58,10 +58,13 @@ class Service:
     def n_connections(self) -> int:
         return len(self._connections)
 
-    async def run(self, function: Callable[..., _T], *arguments: Any, **named: Any) -> _T:
-        """Calls a function that may block on another thread."""
-        call = functools.partial(function, *arguments, **named)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
+    async def run(self, function: Callable[..., _T], *arguments: Any) -> _T:
+        """Calls a function that may block, for a moment, on another thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
+
+    async def run_long(self, function: Callable[..., _T], *arguments: Any) -> _T:
+        """`run` for a function that takes seconds, such as loading a bundle or compiling a grammar; one at a time."""
+        return await asyncio.get_running_loop().run_in_executor(self._long_pool, function, *arguments)
 
     async def start(self) -> None:
         """Loads the bundles. Raises senone.Error, ImportError."""
@@ -81,7 +84,7 @@ class Service:
             try:
                 for bundle in self.options.bundles:
                     begin_s = time.monotonic()
-                    model = loaded[bundle.name] = await self.run(Model, bundle, self.options)
+                    model = loaded[bundle.name] = await self.run_long(Model, bundle, self.options)
                     devices = [engine.info.device_id for engine in model.engines]
                     seconds = round(time.monotonic() - begin_s, 3)
                     log("model loaded", model=model.name, rate=model.rate, devices=devices, seconds=seconds)
@@ -113,6 +116,7 @@ class Service:
         for model in self.models.values():
             await self.run(model.close)
         self._pool.shutdown(wait=False)
+        self._long_pool.shutdown(wait=False)
 
     def model(self, name: str | None, language: str | None = None) -> Model:
         """Returns a model by its name, or else the first of the language, or else the first. Raises Refused."""
@@ -264,7 +268,7 @@ class Connection:
             if phrases is None and srgs is None:
                 lease = model.lease()
             else:
-                lease = await self.service.run(model.lease, phrases, srgs)
+                lease = await self.service.run_long(model.lease, phrases, srgs)
             try:
                 rate = rate or model.rate
                 stream = lease.engine.stream(graph=lease.graph, rate=rate, max_backlog_ms=_BACKLOG_MS, **config)

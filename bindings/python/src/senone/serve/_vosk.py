@@ -20,7 +20,7 @@ from ._socket import Socket, parsed, texts, whole
 
 _RATES = (1000, 768000)
 _MAX_ALTERNATIVES = 100
-_LATTICE_BEAM = 6.0
+_LATTICE_BEAM, _ALTERNATIVES_BEAM = 6.0, 8.0  # for confidences; for alternatives
 
 
 class _Recognizer:
@@ -90,7 +90,7 @@ class _Recognizer:
             "partial_interval_ms": self._service.options.partial_ms,
         }
         if self._words or self._n_alternatives > 0:
-            config["lattice_beam"] = _LATTICE_BEAM
+            config["lattice_beam"] = _ALTERNATIVES_BEAM if self._n_alternatives > 0 else _LATTICE_BEAM
             config["n_best"] = max(1, self._n_alternatives)
         self._session = await self._connection.open(model, phrases=self._phrases, **config)
         return self._session

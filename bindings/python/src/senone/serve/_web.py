@@ -105,7 +105,7 @@ class Web:
         except Refused as error:
             return _answer(error)
         except Gone as gone:
-            return _answer(Refused(408, gone.reason, "the recording did not come"))
+            return _answer(Refused(503 if gone.reason == STOPPING else 408, gone.reason, "the recording did not come in time"))
 
     async def _websocket(self, request: web.Request, protocol: str, serve: Handler, error_of: ErrorOf) -> web.StreamResponse:
         refused = self._refused(request)
