@@ -298,7 +298,7 @@ class Wyoming(Case):
         async with wyoming(self.server) as client:
             form = {"rate": 16000, "width": 2, "channels": 1}
             for sensitivity in ("default", "aggressive", "relaxed"):
-                await client.send("transcribe", {"vad_sensitivity": sensitivity, "transcript_names": ["mid high"]})
+                await client.send("transcribe", {"vad_sensitivity": sensitivity, "transcript_names": ["mid high", "zork", ""]})
                 await client.send("audio-start", form)
                 ended = asyncio.ensure_future(client.receive("transcript"))
                 await client.send("audio-chunk", form, samples().tobytes())
@@ -361,7 +361,7 @@ class Telephony(Case):
     async def test_jambonz(self) -> None:
         async with aiohttp.ClientSession() as session, session.ws_connect(f"{self.server.url}/jambonz") as ws:
             start = {"type": "start", "language": "en-US", "format": "raw", "encoding": "LINEAR16", "interimResults": True}
-            await ws.send_json({**start, "sampleRateHz": 16000, "options": {"hints": ["mid high"]}})
+            await ws.send_json({**start, "sampleRateHz": 16000, "options": {"hints": ["zork", "mid high"]}})
             for part in (samples(), np.zeros(32000, np.int16), samples("low")):
                 await ws.send_bytes(part.tobytes())
             await ws.send_json({"type": "stop"})

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, Sequence
 
+from senone._installed import find_model, installed_models
+
 DESCRIPTION = """\
 Recognises speech for other programs: Vosk's WebSocket protocol, jambonz' and Asterisk's, files by HTTP, and Wyoming.
 
-BUNDLE is a directory of `senone import` and `senone graph`; NAME=BUNDLE gives it a name for clients, which otherwise is
-that of the directory. The first is the default."""
+BUNDLE is a directory of `senone import` and `senone graph`, or the name of an installed one; NAME=BUNDLE gives it a name
+for clients, which otherwise is that of the directory. The first is the default."""
 
 EPILOG = """\
 Signals: SIGTERM and SIGINT end the process once its streams have ended, and at once the second time; SIGHUP loads the
@@ -137,7 +139,9 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     limits = Limits()
-    parser.add_argument("bundles", nargs="+", metavar="[NAME=]BUNDLE", help="what to recognise with")
+    parser.add_argument(
+        "bundles", nargs="*", metavar="[NAME=]BUNDLE", help="what to recognise with; default: all installed bundles"
+    )
     models = parser.add_argument_group("models; [NAME=] chooses a bundle, and without it all have the value")
     models.add_argument(
         "--lexicon", action="append", default=[], metavar="[NAME=]FILE", help="dictionary for grammars that clients send"
@@ -230,7 +234,11 @@ def _bundles(found: argparse.Namespace) -> list[Bundle]:
         name = name or Path(os.path.abspath(path)).name
         if name in named:
             raise ValueError(f"two bundles have the name {name}; give one another: NAME={path}")
-        named[name] = path
+        named[name] = find_model(path)
+    if not named:
+        named = {name: str(path) for name, path in installed_models().items() if (path / "graph.bin").is_file()}
+    if not named:
+        raise ValueError("name a bundle; none is installed")
     of = {option: _by_name(option, getattr(found, option), named) for option in ("lexicon", "g2p", "language")}
     return [
         Bundle(name, path, of["lexicon"].get(name), of["g2p"].get(name), of["language"].get(name) or "en")

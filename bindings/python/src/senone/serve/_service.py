@@ -390,13 +390,25 @@ class Session:
         if len(phrases) > limit:
             raise Refused(400, "grammar", f"{len(phrases)} phrases are more than the {limit} that may be boosted")
         lines = [" ".join(phrase.split()) for phrase in phrases]
-        self._boosts.append(([line for line in lines if line], bonus))
-        self._boost(self._boosts[-1:])
+        self._boosts.append((self._known([line for line in lines if line], bonus), bonus))
+
+    def _known(self, phrases: list[str], bonus: float) -> list[str]:
+        """Boosts phrases, and returns those whose words the graph has. Clients give names to whatever graph is served."""
+        try:
+            self._boost([(phrases, bonus)])
+            return phrases
+        except senone.NotFound:
+            if len(phrases) == 1:
+                return []
+        return [known for phrase in phrases for known in self._known([phrase], bonus)]
 
     def _boost(self, boosts: list[tuple[list[str], float]]) -> None:
         try:
             for phrases, bonus in boosts:
-                self._stream.boost(phrases, bonus)
+                if phrases:
+                    self._stream.boost(phrases, bonus)
+        except senone.NotFound:
+            raise
         except senone.Error as error:
             raise self._connection.failed(error) from None
 
