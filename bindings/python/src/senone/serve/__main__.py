@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib.util
+import resource
 import signal
 import sys
 from typing import Any, Coroutine, Optional, Sequence
@@ -76,12 +77,21 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     from ._log import start_logging
 
     start_logging()
+    _allow_files(2 * options.limits.connections + 256)
     try:
         asyncio.run(serve(options))
     except (senone.Error, ImportError, OSError) as error:
         print(f"senone.serve: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _allow_files(n: int) -> None:
+    """Lets the process have n open files, or as many as it may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = n if hard == resource.RLIM_INFINITY else min(n, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 if __name__ == "__main__":
