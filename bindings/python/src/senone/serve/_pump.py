@@ -21,6 +21,7 @@ class Pump:
     def __init__(self, deliver: Deliver) -> None:
         self._deliver = deliver
         self._task: Optional[asyncio.Task[None]] = None
+        self._delivering = asyncio.Lock()
 
     def start(self, session: Session) -> None:
         """Delivers the events of a stream from now on."""
@@ -37,13 +38,15 @@ class Pump:
             await self._task
 
     async def stop(self) -> None:
-        """Delivers nothing more."""
+        """Delivers nothing more, but for the event that is being delivered."""
         task, self._task = self._task, None
         if task is not None:
-            task.cancel()
+            async with self._delivering:
+                task.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await task
 
     async def _run(self, session: Session) -> None:
         async for event in session.events():
-            await self._deliver(event)
+            async with self._delivering:
+                await self._deliver(event)

@@ -33,7 +33,7 @@ _BACKLOG_MS = 1000  # of audio beyond which a client waits
 _FIRST_DELAY_S, _LAST_DELAY_S = 0.005, 0.1  # between attempts to feed
 _WATCH_S = 0.25
 _THREADS = 4
-STOPPING = "stopping"
+STOPPING, LAG = "stopping", "lag"  # reasons of an interruption
 
 
 class Service:
@@ -195,9 +195,8 @@ class Connection:
         self._task = asyncio.current_task()
         self._begin_s = time.monotonic()
         self._receiving_since: float | None = None
-        self._sending_since: float | None = None
+        self._sending_since: dict[asyncio.Task[Any] | None, float] = {}
         self._interrupted: str | None = None
-        self._waits = False  # the task that made the connection is in `receive` or `send`
 
     async def receive(self, read: Awaitable[_T]) -> _T | None:
         """Waits for the client. None: it is to end, as the server stops. Raises Gone if the client does nothing."""
@@ -206,7 +205,7 @@ class Connection:
                 read.close()
             self._end()
             return None
-        self._receiving_since, self._waits = time.monotonic(), True
+        self._receiving_since = time.monotonic()
         try:
             return await read
         except asyncio.CancelledError:
@@ -216,39 +215,41 @@ class Connection:
             self._end()
             return None
         finally:
-            self._receiving_since, self._waits = None, False
+            self._receiving_since = None
 
     async def send(self, write: Awaitable[Any]) -> None:
         """Waits until the client has room for what is written. Raises Gone if it does not read, or has left."""
-        is_main = asyncio.current_task() is self._task
-        self._sending_since = time.monotonic()
-        self._waits = self._waits or is_main
+        task = asyncio.current_task()
+        self._sending_since[task] = time.monotonic()
         try:
             await write
         except asyncio.CancelledError:
-            if self._interrupted is None or not is_main:
+            if self._interrupted != LAG:
                 raise
             _uncancel()
-            raise Gone(self._interrupted, 1008) from None
-        except (ConnectionError, RuntimeError):  # aiohttp: "Cannot write to closing transport"
+            raise Gone(LAG, 1008) from None
+        except (OSError, RuntimeError):  # aiohttp: "Cannot write to closing transport"
             raise Gone("vanished") from None
         finally:
-            self._sending_since = None
-            self._waits = self._waits and not is_main
+            del self._sending_since[task]
 
     def interrupt(self, reason: str) -> None:
         """Makes `receive` return, or its next call. Only a lag ends `send`, so that no result is lost."""
-        if self._interrupted in (reason, "lag"):
+        if self._interrupted in (reason, LAG):
             return
         self._interrupted = reason
-        if self._waits and (reason == "lag" or self._receiving_since is not None) and self._task is not None:
+        if self._receiving_since is not None and self._task is not None:
             self._task.cancel()
+        if reason == LAG:
+            for task in self._sending_since:
+                if task is not None:
+                    task.cancel()
 
     def check_time(self, now_s: float) -> None:
         """Interrupts what takes too long."""
         limits = self.service.limits
-        if self._sending_since is not None and now_s - self._sending_since > limits.lag_s:
-            self.interrupt("lag")
+        if self._sending_since and now_s - min(self._sending_since.values()) > limits.lag_s:
+            self.interrupt(LAG)
         elif self._receiving_since is not None and now_s - self._receiving_since > limits.idle_s:
             self.interrupt("idle")
 

@@ -17,7 +17,7 @@ from . import _aeap, _files, _jambonz, _vosk
 from ._log import log_failure
 from ._options import is_loopback
 from ._refused import Gone, Refused
-from ._service import STOPPING, Connection, Service
+from ._service import LAG, STOPPING, Connection, Service
 from ._socket import Socket
 
 Handler = Callable[[Connection, Socket, web.Request], Awaitable[None]]
@@ -127,7 +127,7 @@ class Web:
         except Refused as error:
             return _answer(error)  # before the WebSocket began
         except Gone as gone:
-            if gone.reason == "lag" and request.transport is not None:
+            if gone.reason == LAG and request.transport is not None:
                 request.transport.abort()  # a close would wait behind what is not read
             else:
                 await ws.close(code=gone.code, message=gone.reason.encode())

@@ -20,7 +20,7 @@ from ._models import Model
 from ._pump import Pump
 from ._refused import Gone, Refused
 from ._results import is_heard
-from ._service import Connection, Service, Session
+from ._service import LAG, Connection, Service, Session
 from ._socket import texts, whole
 
 _VERSION = "1.10.0"  # of the protocol
@@ -63,7 +63,7 @@ class _Wire:
             return str(event.get("type")), data, payload
         except ValueError:  # a line of over _LINE_BYTES
             raise Refused(400, "too_big", f"the line of an event has more than {_LINE_BYTES} bytes") from None
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, OSError):
             raise Gone("vanished") from None
 
     def _length(self, event: dict[str, Any], name: str) -> int:
@@ -234,7 +234,7 @@ class Wyoming:
         except Refused as refused:  # no room
             writer.write(b'{"type": "error", "data": ' + json.dumps({"text": str(refused), "code": refused.reason}).encode() + b"}\n")
         except Gone as gone:
-            if gone.reason == "lag":
+            if gone.reason == LAG:
                 writer.transport.abort()
         except Exception:
             pass  # was logged
