@@ -166,10 +166,6 @@ def main() -> None:
         clients = asyncio.run(run())
         cores = (cpu_s(server.pid) - before_s) / (time.monotonic() - begin_s)
         memory = resident_mb(server.pid)
-        if os.environ.get("THREADS"):
-            for task in sorted(Path(f"/proc/{server.pid}/task").iterdir()):
-                fields = (task / "stat").read_text().rpartition(")")[2].split()
-                print(task.name, (task / "comm").read_text().strip(), (int(fields[11]) + int(fields[12])) / 100)
         server.terminate()
         server.wait()
         reader.join()

@@ -49,7 +49,7 @@ void print_table(const std::vector<InstalledModel> &models) {
   for (const std::string &directory : model_directories()) print_line(stdout, "  %s", directory.c_str());
 }
 
-void run(bool json) {
+void list_models(bool json) {
   const std::vector<InstalledModel> models = installed_models();
   if (json) {
     print_json(models);
@@ -62,7 +62,7 @@ void add_models(Command app) {
   Command command = app.command("models", "List the installed bundles, which --model of recognize finds by name");
   const auto json = std::make_shared<bool>(false);
   command.flag("--json", *json, "Print JSON");
-  command.callback([json] { run(*json); });
+  command.callback([json] { list_models(*json); });
 }
 
 const Subcommand kModels{"models", add_models};
