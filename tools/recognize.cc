@@ -13,6 +13,7 @@
 #include "tools/batch_progress.h"
 #include "tools/command_terms.h"
 #include "tools/fused_models.h"
+#include "tools/installed_models.h"
 #include "tools/recognize_batch.h"
 #include "tools/recognize_usage.h"
 #include "tools/tool.h"
@@ -216,7 +217,9 @@ void run(Options options) {
 void add_recognize(Command app) {
   auto options = std::make_shared<Options>();
   Command command = app.command("recognize", "Print the words of recordings");
-  command.option("--model", options->model, "Bundle: a directory made by `senone import` and `senone graph`").required();
+  command.option("--model", options->model,
+                 "Bundle: a directory made by `senone import` and `senone graph`, or the name of an installed one; default: "
+                 "the only one that is installed (`senone models`)");
   command.option("files", options->files,
                  "Recordings: flac, wav, NIST SPHERE, ..., .raw; -: standard input, one of these or raw");
   command.option("--list", options->list, "File of recordings: a line each, path and optional id");
@@ -390,6 +393,7 @@ void add_recognize(Command app) {
       .range(1e-3, 1000.0);
   add_quiet(command);
   command.callback([options] {
+    options->model = find_model(options->model);
     read_usage(options.get());
     run(*options);
   });

@@ -18,6 +18,7 @@ from ._errors import BadAudio, InvalidArgument, Unsupported, check
 from ._events import Result
 from ._handle import Handle, Owner
 from ._inbox import EventCallback
+from ._installed import find_model
 from ._library import asr_engine_config, asr_engine_info, asr_engine_stats, lib, text
 from ._lines import Lines, joined, normalised, utf8
 from ._measure import measured_state
@@ -83,7 +84,7 @@ class EngineStats:
 
 class Engine(Owner):
     """A bundle (a directory made by `senone import` and `senone graph`), loaded on a device.
-    bundle: its path. device: "cpu", "cuda:0", ... as `devices` lists them; None: SENONE_DEVICE if set, else the best.
+    bundle: its path, or the name of an installed one (docs/bundle.md). device: "cpu", "cuda:0", ... as `devices` lists them; None: SENONE_DEVICE if set, else the best.
     max_lanes: streams that one step advances together, 1..1024; more may be open. window_frames: the most frames a stream
     advances in a step, 8..256. n_threads: host threads of the CPU back end, 0: one per core. fallback: "cpu": decodes the
     unfinished utterances of a lost device again there. device_timeout_ms: a search that takes longer has lost its device; 0:
@@ -126,7 +127,7 @@ class Engine(Owner):
         config.cluster_share = cluster_share
         config.max_callback_threads = uint32("max_callback_threads", max_callback_threads)
         pointer = ctypes.c_void_p()
-        check(lib.asr_engine_load(encoded("bundle", os.fspath(bundle)), ctypes.byref(config), ctypes.byref(pointer)))
+        check(lib.asr_engine_load(encoded("bundle", find_model(os.fspath(bundle))), ctypes.byref(config), ctypes.byref(pointer)))
         assert pointer.value is not None
         self._handle = Handle(pointer.value, lib.asr_engine_close, "the engine was closed; load another")
         self._info = self._read_info()

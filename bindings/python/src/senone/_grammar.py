@@ -11,6 +11,7 @@ from ._build_library import asr_build_config, asr_build_info, build_lib, check_b
 from ._config import choice, encoded
 from ._errors import InvalidArgument
 from ._handle import Handle, Owner
+from ._installed import find_model
 from ._library import text
 from ._lines import Lines, joined, utf8
 from ._numbers import real
@@ -88,7 +89,7 @@ class Grammar(bytes):
 
 class GrammarBuilder(Owner):
     """Compiles grammars for the acoustic model of a bundle: its phones, HMMs and filler words, which are read once.
-    bundle: its path. Grammars use the words of the lexicons added before. Any threads may use one builder at once; calls
+    bundle: its path, or the name of an installed one. Grammars use the words of the lexicons added before. Any threads may use one builder at once; calls
     release the interpreter's lock. Its grammars outlive it. Raises InvalidArgument, NotFound (the bundle, or hmms.bin in it),
     BadFile, IoFailure, Unsupported (a model with unknown contexts), OutOfMemory; ImportError without libsenone_build.
     """
@@ -96,7 +97,7 @@ class GrammarBuilder(Owner):
     def __init__(self, bundle: str | os.PathLike[str]) -> None:
         pointer = ctypes.c_void_p()
         self._lib = build_lib()
-        check_build(self._lib.asr_builder_open(encoded("bundle", os.fspath(bundle)), ctypes.byref(pointer)))
+        check_build(self._lib.asr_builder_open(encoded("bundle", find_model(os.fspath(bundle))), ctypes.byref(pointer)))
         assert pointer.value is not None
         self._handle = Handle(pointer.value, self._lib.asr_builder_close, "the builder was closed; open another")
 

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m senone.serve``: see ``--help``."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import resource
+import signal
+import sys
+from typing import Any, Coroutine, Optional, Sequence
+
+import senone
+
+from ._options import Options, parse
+
+_CLEANUP_S = 5.0
+_MODULES = ("aiohttp", "prometheus_client")
+
+
+async def serve(options: Options, ready: Optional[asyncio.Future[tuple[int, Optional[int]]]] = None) -> None:
+    """Serves until SIGTERM or SIGINT. ready: gets the ports."""
+    from aiohttp import web
+
+    from ._log import log
+    from ._service import Service
+    from ._web import Web
+    from ._wyoming import Wyoming
+
+    service = Service(options)
+    await service.start()
+    runner = web.AppRunner(Web(service).app, access_log=None, handle_signals=False)
+    wyoming = Wyoming(service)
+    ended = asyncio.Event()
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def stop() -> None:
+        await service.stop()
+        ended.set()
+
+    def start(work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    try:
+        await runner.setup()
+        await web.TCPSite(runner, options.host, options.port, ssl_context=options.tls, backlog=1024).start()
+        port = runner.addresses[0][1]
+        wyoming_port = None
+        if options.wyoming_port is not None:
+            wyoming_port = await wyoming.start(options.host, options.wyoming_port)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, lambda: start(stop()))
+        loop.add_signal_handler(signal.SIGHUP, lambda: start(service.reload()))
+        log("listening", host=options.host, port=port, wyoming_port=wyoming_port, tls=options.tls is not None)
+        if ready is not None:
+            ready.set_result((port, wyoming_port))
+        await ended.wait()
+    finally:
+        await wyoming.stop()
+        with contextlib.suppress(asyncio.TimeoutError):  # of what the client of a connection that has ended does not close
+            await asyncio.wait_for(runner.cleanup(), _CLEANUP_S)
+        await service.close()
+    log("stopped")
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Runs the server; returns the exit status."""
+    options = parse(arguments)
+    missing = [name for name in _MODULES if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"senone.serve: {' and '.join(missing)} missing: pip install 'senone[serve]'", file=sys.stderr)
+        return 1
+    from ._log import start_logging
+
+    start_logging()
+    _allow_files(2 * options.limits.connections + 256)
+    try:
+        asyncio.run(serve(options))
+    except (senone.Error, ImportError, OSError) as error:
+        print(f"senone.serve: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _allow_files(n: int) -> None:
+    """Lets the process have n open files, or as many as it may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = n if hard == resource.RLIM_INFINITY else min(n, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs as JSON, a line for each event, on standard error. What people say is never logged."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+import traceback
+
+from aiohttp.http_exceptions import HttpProcessingError
+
+logger = logging.getLogger("senone.serve")
+
+
+class _Json(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        ms = int(record.created * 1000) % 1000
+        line = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{ms:03}Z",
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+        }
+        line.update(getattr(record, "fields", {}))
+        if record.exc_info:
+            line["traceback"] = "".join(traceback.format_exception(*record.exc_info))
+        return json.dumps(line, ensure_ascii=True, default=str)
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Returns False for requests that are no HTTP: who sends such could fill the log."""
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+
+def start_logging() -> None:
+    """Sends the messages of the library, of aiohttp and of the server to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Json())
+    logging.getLogger("aiohttp.server").addFilter(_is_ours)
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logger.setLevel(logging.INFO)
+
+
+def log(message: str, **fields: object) -> None:
+    """Logs an event with its fields."""
+    logger.info(message, extra={"fields": fields})
+
+
+def log_failure(message: str, **fields: object) -> None:
+    """Logs the exception being handled."""
+    logger.error(message, exc_info=True, extra={"fields": fields})
