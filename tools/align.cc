@@ -5,19 +5,11 @@
 #include <memory>
 #include <set>
 
-#include "builder/align/aligned_words.h"
 #include "builder/align/dictionary_words.h"
-#include "builder/align/goodness.h"
-#include "builder/align/text_graph.h"
-#include "builder/graph/build.h"
-#include "builder/graph/bundle_parts.h"
-#include "builder/graph/phone_loop.h"
+#include "builder/align/text_aligner.h"
 #include "builder/text/text_file.h"
 #include "builder/text/unicode.h"
 #include "core/base/limits.h"
-#include "core/base/thread_pool.h"
-#include "core/model/acoustic_model.h"
-#include "core/model/bundle.h"
 #include "tools/alignment_output.h"
 #include "tools/progress.h"
 #include "tools/recording_rows.h"
@@ -28,31 +20,16 @@
 namespace asr::tool {
 namespace {
 
-using train::AlignmentJob;
 using train::ForcedAligner;
-
-// Widths of the searches for a path, one after another until one is found.
-constexpr double kWidenings[] = {1, 4, 16};
-
-// The search for any phones is this much narrower, since it has no text that it must keep to.
-constexpr double kFreeShare = 0.25;
-
-// A word is taken as not said if other phones fit its frames better by this on average. Of the words that were said 0.3 % are
-// below (AN4 dev), of others in their place 82 % (docs/alignment.md).
-constexpr double kNotSaid = -4;
-
-// A text is taken as another one if its frames fit worse by this on average. Right texts have -1.2 and more (AN4 dev), texts of
-// which one word in ten is wrong -2.8 and more.
-constexpr double kOtherText = -3;
 
 struct AlignArguments {
   RecognizeOptions recordings;  // model, files, list, features, cmn, ...
   std::string lexicon, g2p, transcripts, device = "cpu";
   AlignmentPaths out;
   uint32_t n_g2p_variants = 1, n_jobs = 0;
-  double beam = 200;
+  double beam = TextAligner::kBeam;
   GraphOptions graph;
-  Leniency leniency{false, 40, 30};
+  Leniency leniency = kDefaultLeniency;
 };
 
 void check_usage(const AlignArguments &arguments) {
@@ -108,27 +85,17 @@ class Texts {
   }
 };
 
-// An utterance on its way to the output.
-struct Item {
-  std::string id;
-  Words text;   // words as they are written
-  Words words;  // the same in the dictionary's form
-  std::vector<float> rows;
-  std::string problem;
-};
-
 class AlignRun {
  public:
-  AlignRun(const AlignArguments &arguments, const Bundle &bundle, const HmmSet &set)
+  explicit AlignRun(const AlignArguments &arguments)
       : arguments_(arguments),
-        bundle_(bundle),
-        set_(set),
-        dictionary_(arguments.lexicon, set, arguments.g2p, arguments.n_g2p_variants),
-        graphs_(set, graph_options(arguments, bundle, set), arguments.leniency),
+        model_(arguments.recordings.model, arguments.graph),
+        dictionary_(arguments.lexicon, model_.set, arguments.g2p, arguments.n_g2p_variants),
         texts_(arguments.transcripts),
         device_(choose_device(arguments.device, "--device"), ForcedAligner::options(arguments.n_jobs)),
-        aligner_(device_, read_acoustic_model(bundle.file("acoustic.bin")), arguments.beam),
-        phone_loop_(make_phone_loop(set, {})),
+        reader_(device_, model_.bundle.front_end, arguments.recordings.cmn, ForcedAligner::options(1).window_frames,
+                arguments.recordings.audio.raw_rate_hz),
+        aligner_(model_, device_, arguments.beam),
         pool_(arguments.n_jobs),
         output_(arguments.out) {}
 
@@ -136,13 +103,11 @@ class AlignRun {
   std::pair<size_t, size_t> run() {
     Progress progress("align");
     UtteranceSource source(arguments_.recordings);
-    RecordingRows reader(device_, bundle_.front_end, arguments_.recordings.cmn, ForcedAligner::options(1).window_frames,
-                         arguments_.recordings.audio.raw_rate_hz);
-    std::vector<Item> items;
+    std::vector<AlignmentItem> items;
     for (Utterance utterance; source.next(&utterance); ++n_) {
       progress.update(source.size() ? static_cast<double>(n_) / static_cast<double>(*source.size()) : -1, utterance.id);
-      items.push_back(read(source, &reader, &utterance));
-      if (items.size() == ForcedAligner::kMaxJobs) align(&progress, &items);
+      items.push_back(item_of(source, &utterance));
+      if (items.size() == TextAligner::kMaxItems) align(&progress, &items);
     }
     align(&progress, &items);
     if (n_failed_ < n_) output_.commit();
@@ -151,45 +116,41 @@ class AlignRun {
 
  private:
   const AlignArguments &arguments_;
-  const Bundle &bundle_;
-  const HmmSet &set_;
+  const AlignmentModel model_;
   DictionaryWords dictionary_;
-  TextGraphs graphs_;
   const Texts texts_;
   const Device device_;
-  const ForcedAligner aligner_;
-  const GraphData phone_loop_;
+  RecordingRows reader_;
+  const TextAligner aligner_;
   ThreadPool pool_;
   AlignmentOutput output_;
   std::set<std::string> ids_;
   size_t n_ = 0, n_failed_ = 0;
 
-  static GraphOptions graph_options(const AlignArguments &arguments, const Bundle &bundle, const HmmSet &set) {
-    GraphOptions options = arguments.graph;
-    options.filler_phones = filler_phones(bundle, set);
-    return options;
-  }
-
-  Item read(const UtteranceSource &source, RecordingRows *reader, Utterance *utterance) {
-    Item item;
-    item.id = utterance->id;
+  AlignmentItem item_of(const UtteranceSource &source, Utterance *utterance) {
+    AlignmentItem item;
+    item.transcript.id = utterance->id;
     try {
-      if (!ids_.insert(item.id).second) {
-        fail(ASR_BAD_FILE, "\"%s\" is the id of two recordings; give each one of its own", item.id.c_str());
+      if (!ids_.insert(utterance->id).second) {
+        fail(ASR_BAD_FILE, "\"%s\" is the id of two recordings; give each one of its own", utterance->id.c_str());
       }
       if (!utterance->error.empty()) fail(ASR_BAD_FILE, "%s", utterance->error.c_str());
       if (!utterance->warning.empty()) print_line(stderr, "senone: warning: %s", utterance->warning.c_str());
-      if (!arguments_.out.text_grids.empty() && item.id.find('/') != std::string::npos) {
+      if (!arguments_.out.text_grids.empty() && utterance->id.find('/') != std::string::npos) {
         fail(ASR_INVALID_ARGUMENT, "the id \"%s\" has a slash, so it is no name for a file; give it another for --textgrid",
-             item.id.c_str());
+             utterance->id.c_str());
       }
-      item.text = texts_.of(*utterance);
-      for (const std::string &word : item.text) item.words.push_back(dictionary_.form_of(word));
+      item.transcript.text = texts_.of(*utterance);
+      for (const std::string &word : item.transcript.text) item.words.push_back(dictionary_.form_of(word));
+      item.lexicon = dictionary_.lexicon_of(item.words);
       asr_engine_info info{};
-      info.n_feature_dims = bundle_.front_end.n_dims();
+      info.n_feature_dims = model_.bundle.front_end.n_dims();
       source.prepare(utterance, info);
-      item.rows = utterance->input == ASR_INPUT_FLOAT ? reader->read(utterance->path) : std::move(utterance->rows);
-      if (item.rows.empty()) fail(ASR_BAD_AUDIO, "it has no frames; check that it is not empty");
+      if (utterance->input == ASR_INPUT_FLOAT) {
+        item.more = reader_.open(utterance->path);
+      } else {
+        item.rows = std::move(utterance->rows);
+      }
     } catch (const Error &error) {
       if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_DEVICE_LOST) throw;
       item.problem = error.what();
@@ -197,123 +158,33 @@ class AlignRun {
     return item;
   }
 
-  void align(Progress *progress, std::vector<Item> *items) {
-    std::vector<AlignmentJob> jobs(items->size());
-    pool_.run(items->size(), [&](size_t i) {
-      Item &item = (*items)[i];
-      if (!item.problem.empty()) return;
-      jobs[i].rows = item.rows.data();
-      jobs[i].n_rows = static_cast<uint32_t>(item.rows.size() / bundle_.front_end.n_dims());
-      jobs[i].graph = graphs_.graph(item.words, dictionary_.lexicon());
-    });
-    for (const double widening : kWidenings) search(widening, &jobs);
-    const bool is_compared = arguments_.out.has_goodness || !arguments_.leniency.allowed;
-    const std::vector<AlignmentJob> free_paths =
-        is_compared ? paths_of_any_phones(jobs) : std::vector<AlignmentJob>(jobs.size());
-    for (size_t i = 0; i < items->size(); ++i) {
-      Item &item = (*items)[i];
-      if (item.problem.empty()) item.problem = jobs[i].problem;
-      const TimedTranscript transcript = timed(item, jobs[i], free_paths[i]);
-      if (item.problem.empty() && !arguments_.leniency.allowed) check_is_said(transcript, progress, &item);
+  void align(Progress *progress, std::vector<AlignmentItem> *items) {
+    aligner_.align({arguments_.leniency, arguments_.out.has_goodness}, &pool_, items);
+    for (const AlignmentItem &item : *items) {
+      const TimedTranscript &transcript = item.transcript;
+      if (!item.problem.empty() || !item.doubtful.empty()) progress->hide();
       if (item.problem.empty()) {
+        for (const size_t i : item.doubtful) warn_of(transcript, transcript.words[i]);
         output_.write(transcript);
       } else {
-        progress->hide();
         ++n_failed_;
-        const bool is_named = item.problem.compare(0, item.id.size() + 2, item.id + ": ") == 0;
-        print_line(stderr, "senone: %s%s", is_named ? "" : (item.id + ": ").c_str(), item.problem.c_str());
+        const bool is_named = item.problem.compare(0, transcript.id.size() + 2, transcript.id + ": ") == 0;
+        print_line(stderr, "senone: %s%s", is_named ? "" : (transcript.id + ": ").c_str(), item.problem.c_str());
       }
     }
     items->clear();
   }
 
-  // Searches the jobs that have rows and no path yet.
-  void search(double widening, std::vector<AlignmentJob> *jobs) const {
-    std::vector<AlignmentJob> tried;
-    std::vector<size_t> which;
-    for (size_t i = 0; i < jobs->size(); ++i) {
-      AlignmentJob &job = (*jobs)[i];
-      if (job.n_rows == 0 || !job.transition_ids.empty()) continue;
-      job.problem.clear();
-      which.push_back(i);
-      tried.push_back(std::move(job));
-    }
-    if (tried.empty()) return;
-    aligner_.align(&tried, widening);
-    for (size_t i = 0; i < which.size(); ++i) (*jobs)[which[i]] = std::move(tried[i]);
-  }
-
-  // Warns of words that other phones fit better, or refuses the whole text.
-  static void check_is_said(const TimedTranscript &transcript, Progress *progress, Item *item) {
-    std::vector<const TimedWord *> not_said;
-    double sum = 0, spoken_s = 0;
-    for (const TimedWord &word : transcript.words) {
-      const double word_s = word.end_s() - word.begin_s();
-      double of_word = 0;
-      for (const TimedPhone &phone : word.phones) of_word += phone.goodness.value_or(0) * (phone.end_s - phone.begin_s);
-      if (of_word < kNotSaid * word_s) not_said.push_back(&word);
-      sum += of_word;
-      spoken_s += word_s;
-    }
-    if (sum < kOtherText * spoken_s) {
-      const TimedWord &first = not_said.empty() ? transcript.words.front() : *not_said.front();
-      item->problem = format(
-          "its text does not seem to be said: %zu of %zu words do not fit the audio, the first '%s' at %.2f s; "
-          "correct the text, or give --lenient, which finds what differs",
-          std::max<size_t>(1, not_said.size()), transcript.words.size(), item->text[first.number].c_str(), first.begin_s());
-      return;
-    }
-    if (!not_said.empty()) progress->hide();
-    for (const TimedWord *word : not_said) {
-      print_line(stderr,
-                 "senone: warning: %s: the word '%s' at %.2f s does not fit the audio; check the text, or give --lenient",
-                 item->id.c_str(), item->text[word->number].c_str(), word->begin_s());
-    }
-  }
-
-  // The same rows with any phones; a job without a path stays without.
-  std::vector<AlignmentJob> paths_of_any_phones(const std::vector<AlignmentJob> &jobs) const {
-    std::vector<AlignmentJob> free_paths(jobs.size());
-    for (size_t i = 0; i < jobs.size(); ++i) {
-      if (jobs[i].transition_ids.empty()) continue;
-      free_paths[i].rows = jobs[i].rows;
-      free_paths[i].n_rows = jobs[i].n_rows;
-      free_paths[i].graph = phone_loop_;
-    }
-    for (const double widening : kWidenings) search(kFreeShare * widening, &free_paths);
-    return free_paths;
-  }
-
-  TimedTranscript timed(const Item &item, const AlignmentJob &job, const AlignmentJob &free_path) const {
-    const FrontEnd &front_end = bundle_.front_end;
-    const double shift_s = front_end.shift_samples / front_end.sample_rate_hz;
-    TimedTranscript transcript{item.id, job.n_rows * shift_s, {}, item.text};
-    for (const AlignedWord &word : aligned_words(job, set_)) {
-      TimedWord timed_word{word.number, {}};
-      for (const AlignedPhone &phone : word.phones) {
-        timed_word.phones.push_back(
-            {set_.phones[phone.phone].name, phone.begin * shift_s, phone.end * shift_s, phone.log_likelihood});
-      }
-      if (!free_path.transition_ids.empty()) {
-        const std::vector<PhoneGoodness> rated = rate(word, free_path);
-        for (size_t i = 0; i < rated.size(); ++i) {
-          timed_word.phones[i].goodness = rated[i].goodness;
-          timed_word.phones[i].likeliest = set_.phones[rated[i].likeliest].name;
-        }
-      }
-      transcript.words.push_back(std::move(timed_word));
-    }
-    return transcript;
+  static void warn_of(const TimedTranscript &transcript, const TimedWord &word) {
+    print_line(stderr, "senone: warning: %s: the word '%s' at %.2f s does not fit the audio; check the text, or give --lenient",
+               transcript.id.c_str(), transcript.text[word.number].c_str(), word.begin_s());
   }
 };
 
 void run_align(const AlignArguments &arguments) {
   check_usage(arguments);
   const double start_s = wall_seconds();
-  const Bundle bundle = read_bundle(arguments.recordings.model);
-  const HmmSet set = read_hmms(bundle);
-  check_contexts(bundle, set);
-  AlignRun run(arguments, bundle, set);
+  AlignRun run(arguments);
   const auto [n, n_failed] = run.run();
   if (n == 0) fail(ASR_BAD_FILE, "align: there are no recordings; check the list");
   print_line(stderr, "align: %zu of %zu recordings in %.2f s", n - n_failed, n, wall_seconds() - start_s);

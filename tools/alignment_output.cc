@@ -9,8 +9,6 @@
 namespace asr::tool {
 namespace {
 
-constexpr const char *kForeignLabel = "[foreign]";
-
 std::string label(const TimedTranscript &transcript, const TimedWord &word) {
   return word.number == kForeign ? kForeignLabel : transcript.text[word.number];
 }
@@ -127,13 +125,7 @@ std::string json_line(const TimedTranscript &transcript, bool has_goodness) {
   json.end_array();
   json.key("not_said");
   json.begin_array();
-  std::vector<bool> said(transcript.text.size());
-  for (const TimedWord &word : transcript.words) {
-    if (word.number != kForeign) said[word.number] = true;
-  }
-  for (size_t i = 0; i < said.size(); ++i) {
-    if (!said[i]) json.value(i);
-  }
+  for (const uint32_t number : not_said(transcript)) json.value(number);
   json.end_array();
   json.end_object();
   return json.text() + "\n";

@@ -2,39 +2,13 @@
 // AlignmentOutput writes the times of words and phones for `senone align`: CTM lines, TextGrids and JSON lines.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "builder/align/aligned_words.h"
+#include "builder/align/text_aligner.h"
 #include "core/base/file.h"
 
 namespace asr::tool {
-
-struct TimedPhone {
-  std::string name;
-  double begin_s, end_s;
-  double log_likelihood;                // mean of its frames
-  std::optional<double> goodness = {};  // compared with all phones; see builder/align/goodness.h
-  std::string likeliest = {};           // the same
-};
-
-struct TimedWord {
-  uint32_t number;                 // of the text's words, or kForeign
-  std::vector<TimedPhone> phones;  // at least one
-
-  double begin_s() const { return phones.front().begin_s; }
-  double end_s() const { return phones.back().end_s; }
-};
-
-struct TimedTranscript {
-  std::string id;
-  double duration_s;
-  std::vector<TimedWord> words;   // as they are said
-  std::vector<std::string> text;  // the text's words, some of which may not be said
-};
 
 struct AlignmentPaths {
   std::string ctm, phone_ctm, json;  // files, "-" is standard output; "": none

@@ -51,7 +51,7 @@ std::string DictionaryWords::form_of(const std::string &word) {
   const auto left_out = lexicon_.left_out.find(word);
   const std::string why =
       left_out == lexicon_.left_out.end() ? "is not in " + path_ : "cannot be used: " + left_out->second.why();
-  fail(ASR_BAD_FILE, "the word '%s' %s; add it there%s, or correct the text", word.c_str(), why.c_str(),
+  fail(ASR_INVALID_ARGUMENT, "the word '%s' %s; add it there%s, or correct the text", word.c_str(), why.c_str(),
        guessed_ ? "" : ", give --g2p MODEL");
 }
 

@@ -29,7 +29,8 @@ asr_search_options search_options(double beam, double lattice_beam) {
 // The search of one utterance.
 class ForcedAligner::Search {
  public:
-  Search(const Device &device, const asr_search_options &options, AlignmentJob *job) : device_(device), job_(job) {
+  Search(const Device &device, asr_search_options options, AlignmentJob *job) : device_(device), job_(job) {
+    options.beam *= job->beam_share;
     const GraphData &graph = job->graph;
     for (const Transition &transition : graph.transitions) pdf_of_.push_back(transition.pdf);
     view_ = {sizeof(view_),
@@ -53,17 +54,20 @@ class ForcedAligner::Search {
     channel_ = {channel, device.api()->channel_end};
   }
 
-  // Adds the next rows to the rows to score, and an advance over them. Adds nothing at the end.
-  void add(uint32_t n_dims, std::vector<float> *rows, std::vector<asr_advance_job> *advances) {
+  bool has_rows_of(const Search &other) const { return job_->rows == other.job_->rows && job_->n_rows == other.job_->n_rows; }
+
+  // Adds the next rows to the rows to score, unless the search before this one has the same and has added them, and an advance
+  // over them. Adds nothing at the end.
+  void add(uint32_t n_dims, bool are_added, std::vector<float> *rows, std::vector<asr_advance_job> *advances) {
     const uint32_t n = std::min(kWindowFrames, job_->n_rows - n_done_);
     if (n == 0) return;
+    const float *const first = job_->rows + size_t{n_done_} * n_dims;
+    if (!are_added) rows->insert(rows->end(), first, first + size_t{n} * n_dims);
     asr_advance_job advance{};
     advance.channel = channel_.get();
-    advance.first_row = static_cast<uint32_t>(rows->size() / n_dims);
+    advance.first_row = static_cast<uint32_t>(rows->size() / n_dims) - n;
     advance.n_frames = n;
     advances->push_back(advance);
-    const float *const first = job_->rows + size_t{n_done_} * n_dims;
-    rows->insert(rows->end(), first, first + size_t{n} * n_dims);
     n_done_ += n;
   }
 
@@ -135,7 +139,9 @@ void ForcedAligner::align(std::vector<AlignmentJob> *jobs, double widening) cons
   for (;;) {
     rows.clear();
     advances.clear();
-    for (Search &search : searches) search.add(n_dims_, &rows, &advances);
+    for (size_t i = 0; i < searches.size(); ++i) {
+      searches[i].add(n_dims_, i > 0 && searches[i].has_rows_of(searches[i - 1]), &rows, &advances);
+    }
     if (advances.empty()) break;
     const auto n_rows = static_cast<uint32_t>(rows.size() / n_dims_);
     const asr_score_job score{acoustic_, rows.data(), n_rows, 0, nullptr};

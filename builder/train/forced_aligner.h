@@ -15,8 +15,9 @@
 namespace asr::train {
 
 struct AlignmentJob {
-  const float *rows = nullptr;  // [n_rows][n_dims]
+  const float *rows = nullptr;  // [n_rows][n_dims]; those of the job before it, if it has the same, are scored once for both
   uint32_t n_rows = 0;
+  float beam_share = 1;  // of the aligner's beam
   GraphData graph;
   // Results: each row's pdf, transition of the graph and acoustic cost, the words of the path, and the rows' shares if there is
   // a lattice; or none, and why.
