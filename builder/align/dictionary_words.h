@@ -23,14 +23,14 @@ class DictionaryWords {
   std::string form_of(const std::string &word);
 
   // Returns a lexicon of these forms.
-  Lexicon lexicon_of(const std::vector<std::string> &forms) const { return restricted(lexicon_, forms); }
+  Lexicon lexicon_of(const std::vector<std::string> &forms) const;
 
  private:
   const std::string path_;
-  Lexicon lexicon_;
+  const PackedLexicon lexicon_;
   std::optional<GuessedWords> guessed_;
 
-  bool guess(const std::string &word);
+  bool guesses(const std::string &word) { return guessed_ && guessed_->pronounces(word); }
 };
 
 }  // namespace asr
