@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "builder/align/goodness.h"
 #include "builder/graph/bundle_parts.h"
@@ -111,7 +113,7 @@ class TextAligner::Run {
   }
 
   // Takes the words of a piece. free_path: the job of the same rows with any phones, or one without a path.
-  void take(const AlignmentJob &job, const AlignmentJob &free_path) {
+  void take(const ForcedAligner &aligner, const AlignmentJob &job, const AlignmentJob &free_path) {
     if (!item_->problem.empty()) return;
     if (!job.problem.empty()) {
       item_->problem = first_row_ == 0 && is_last_ ? job.problem : at_time(first_row_) + job.problem;
@@ -124,7 +126,15 @@ class TextAligner::Run {
       item_->problem = at_time(first_row_) + "no word ends within a minute; check that the text is that of the recording";
       return;
     }
-    for (size_t i = 0; i < cut.n_words; ++i) item_->transcript.words.push_back(timed(words[i], free_path));
+    offsets_ = offsets_within_frames(aligner, job, words);
+    for (size_t i = 0; i < cut.n_words; ++i) {
+      const uint32_t before = i > 0 ? words[i - 1].end() : 0;
+      const uint32_t after = i + 1 < words.size() ? words[i + 1].begin() : n_rows_;
+      TimedWord word = timed(words[i], free_path);
+      if (words[i].begin() > before) shorten(&word.phones.front(), &TimedPhone::begin_s, pause_shift_s());
+      if (words[i].end() < after) shorten(&word.phones.back(), &TimedPhone::end_s, -pause_shift_s());
+      item_->transcript.words.push_back(std::move(word));
+    }
     for (size_t i = cut.n_words; i-- > 0;) {
       if (words[i].is_foreign()) continue;
       first_word_ += words[i].number + 1;
@@ -169,6 +179,47 @@ class TextAligner::Run {
   std::ptrdiff_t first_word_ = 0;
   uint32_t n_rows_ = 0;
   bool is_last_ = false, is_done_ = false;
+  std::map<uint32_t, double> offsets_;  // of the times of boundaries in the piece from the begins of their rows, in rows
+
+  // A boundary lies where the states on both sides are equally likely. That place is interpolated between the rows before and
+  // after it.
+  std::map<uint32_t, double> offsets_within_frames(const ForcedAligner &aligner, const AlignmentJob &job,
+                                                   const std::vector<AlignedWord> &words) const {
+    std::set<uint32_t> boundaries;
+    for (const AlignedWord &word : words) {
+      for (const AlignedPhone &phone : word.phones) boundaries.insert({phone.begin, phone.end});
+    }
+    boundaries.erase(0);
+    boundaries.erase(job.n_rows);
+    std::vector<const float *> rows;
+    std::vector<uint32_t> states;
+    const size_t n_dims = model_.bundle.front_end.n_dims();
+    for (const uint32_t row : boundaries) {
+      const float *const after = job.rows + row * n_dims, *const before = after - n_dims;
+      rows.insert(rows.end(), {before, before, after, after});
+      const uint32_t left = job.states[row - 1], right = job.states[row];
+      states.insert(states.end(), {left, right, left, right});
+    }
+    const std::vector<float> scores = aligner.log_likelihoods(rows, states);
+    std::map<uint32_t, double> offsets;
+    const float *score = scores.data();
+    for (const uint32_t row : boundaries) {
+      const double before = std::max(0.0f, score[0] - score[1]), after = std::max(0.0f, score[3] - score[2]);
+      if (before + after > 0) offsets[row] = before / (before + after) - 0.5;
+      score += 4;
+    }
+    return offsets;
+  }
+
+  // Speech is louder than pauses, so a frame is like speech if any part of its window is. The rows of words beside a pause
+  // therefore reach half a window into it.
+  double pause_shift_s() const { return model_.bundle.front_end.window_samples / model_.bundle.front_end.sample_rate_hz / 2; }
+
+  // Moves the begin or the end of a phone inwards, at most by half of the phone.
+  static void shorten(TimedPhone *phone, double TimedPhone::*boundary, double shift_s) {
+    const double half_s = (phone->end_s - phone->begin_s) / 2;
+    phone->*boundary += std::clamp(shift_s, -half_s, half_s);
+  }
 
   std::string at_time(size_t row) const { return format("at %.1f s: ", static_cast<double>(row) * model_.shift_s()); }
 
@@ -191,7 +242,10 @@ class TextAligner::Run {
 
   TimedWord timed(const AlignedWord &word, const AlignmentJob &free_path) const {
     TimedWord timed_word{word.is_foreign() ? kForeign : static_cast<uint32_t>(first_word_) + word.number, {}};
-    const auto time = [&](uint32_t row) { return static_cast<double>(first_row_ + row) * model_.shift_s(); };
+    const auto time = [&](uint32_t row) {
+      const auto offset = offsets_.find(row);
+      return (static_cast<double>(first_row_ + row) + (offset == offsets_.end() ? 0 : offset->second)) * model_.shift_s();
+    };
     for (const AlignedPhone &phone : word.phones) {
       timed_word.phones.push_back(
           {model_.set.phones[phone.phone].name, time(phone.begin), time(phone.end), phone.log_likelihood});
@@ -240,7 +294,7 @@ void TextAligner::align_pieces(const AlignmentOptions &options, ThreadPool *pool
     if (free_job.n_rows > 0) free_job.graph = model_.phone_loop;
   });
   for (const double widening : kWidenings) search(widening, &jobs);
-  for (size_t i = 0; i < runs->size(); ++i) (*runs)[i]->take(jobs[2 * i], jobs[2 * i + 1]);
+  for (size_t i = 0; i < runs->size(); ++i) (*runs)[i]->take(aligner_, jobs[2 * i], jobs[2 * i + 1]);
 }
 
 // Searches the jobs that have rows and no path yet.

@@ -88,13 +88,18 @@ struct AlignmentOptions {
 // pause, so that memory does not grow with it.
 class TextAligner {
  public:
-  // They must outlive this. The device has ForcedAligner::options.
+  // The options of a device on which n_items are aligned at once.
+  static asr_backend_options options(uint32_t n_threads, uint32_t n_items) {
+    return train::ForcedAligner::options(n_threads, 2 * n_items);
+  }
+
+  // They must outlive this.
   TextAligner(const AlignmentModel &model, const Device &device, double beam);
 
   static constexpr size_t kMaxItems = train::ForcedAligner::kMaxJobs / 2;
   static constexpr double kBeam = 200;
 
-  // Aligns at most kMaxItems.
+  // Aligns at most kMaxItems, or as many as the options say.
   void align(const AlignmentOptions &options, ThreadPool *pool, std::vector<AlignmentItem> *items) const;
 
  private:

@@ -111,17 +111,17 @@ class ForcedAligner::Search {
   uint32_t n_done_ = 0;
 };
 
-asr_backend_options ForcedAligner::options(uint32_t n_threads) {
+asr_backend_options ForcedAligner::options(uint32_t n_threads, uint32_t n_jobs) {
   asr_backend_options options{};
   options.size = sizeof(options);
-  options.max_lanes = kMaxJobs;
+  options.max_lanes = n_jobs;
   options.window_frames = kWindowFrames;
   options.n_threads = n_threads;
   return options;
 }
 
 ForcedAligner::ForcedAligner(const Device &device, const AcousticModel &model, double beam, double lattice_beam)
-    : device_(device), n_dims_(model.n_dims), search_(search_options(beam, lattice_beam)) {
+    : device_(device), n_dims_(model.n_dims), n_states_(model.n_states), search_(search_options(beam, lattice_beam)) {
   device.require_search();
   device.check(device.api()->load_acoustic(device.get(), AcousticView(model).get(), &acoustic_));
 }
@@ -153,6 +153,27 @@ void ForcedAligner::align(std::vector<AlignmentJob> *jobs, double widening) cons
     search.take_states();
     if (search_.lattice_beam > 0) search.take_shares();
   }
+}
+
+std::vector<float> ForcedAligner::log_likelihoods(const std::vector<const float *> &rows,
+                                                  const std::vector<uint32_t> &states) const {
+  std::vector<float> found, features, loglikes(size_t{kWindowFrames} * n_states_);
+  for (size_t first = 0, i = 0; first < rows.size(); first = i) {
+    features.clear();
+    std::vector<size_t> place;  // of each row in this window
+    for (uint32_t n = 0; i < rows.size(); ++i) {
+      const bool is_new = place.empty() || rows[i] != rows[i - 1];
+      if (is_new && n++ == kWindowFrames) break;
+      if (is_new) features.insert(features.end(), rows[i], rows[i] + n_dims_);
+      place.push_back(n - 1);
+    }
+    const auto n_rows = static_cast<uint32_t>(features.size() / n_dims_);
+    const asr_score_job score{acoustic_, features.data(), n_rows, 0, loglikes.data()};
+    device_.check(device_.api()->score(device_.get(), &score, 1));
+    device_.check(device_.api()->wait(device_.get(), 0));
+    for (size_t k = 0; k < place.size(); ++k) found.push_back(loglikes[place[k] * n_states_ + states[first + k]]);
+  }
+  return found;
 }
 
 }  // namespace asr::train
