@@ -3,86 +3,122 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "builder/align/dictionary_words.h"
 #include "builder/align/text_aligner.h"
-#include "builder/text/text_file.h"
-#include "builder/text/unicode.h"
+#include "builder/align/workers.h"
 #include "core/base/limits.h"
+#include "tools/align_texts.h"
 #include "tools/alignment_output.h"
 #include "tools/progress.h"
 #include "tools/recording_rows.h"
 #include "tools/tool.h"
 #include "tools/utterance_source.h"
-#include "tools/word_errors.h"
 
 namespace asr::tool {
 namespace {
 
-using train::ForcedAligner;
-
 struct AlignArguments {
   RecognizeOptions recordings;  // model, files, list, features, cmn, ...
-  std::string lexicon, g2p, transcripts, device = "cpu";
+  std::string folder, lexicon, g2p, transcripts, device = "cpu";
   AlignmentPaths out;
   uint32_t n_g2p_variants = 1, n_jobs = 0;
   double beam = TextAligner::kBeam;
   GraphOptions graph;
   Leniency leniency = kDefaultLeniency;
+
+  // The folder is one of Kaldi's.
+  bool is_kaldi_data() const { return !folder.empty() && std::filesystem::exists(folder + "/wav.scp"); }
 };
+
+void check_folder(const char *option, const std::string &path) {
+  if (path.empty() || std::filesystem::is_directory(path)) return;
+  throw UsageError(std::string("align: ") + option + " " + path + " is no folder; make it first");
+}
 
 void check_usage(const AlignArguments &arguments) {
   const RecognizeOptions &recordings = arguments.recordings;
-  if (recordings.files.empty() && (recordings.list + recordings.features).empty()) {
-    throw UsageError("align: no recordings; name files, or give --list or --features");
+  const bool are_named = !recordings.files.empty() || !(recordings.list + recordings.features).empty();
+  if (!are_named && arguments.folder.empty()) {
+    throw UsageError("align: no recordings; name files, or give --folder, --list or --features");
+  }
+  if (are_named && !arguments.folder.empty()) {
+    throw UsageError("align: --folder has recordings of its own; leave it or the others out");
   }
   if (!recordings.features.empty() && arguments.transcripts.empty()) {
     throw UsageError("align: --features has no files beside which a text could lie; give --transcripts");
   }
   const AlignmentPaths &out = arguments.out;
-  if ((out.ctm + out.phone_ctm + out.json + out.text_grids).empty()) {
-    throw UsageError("align: nothing is to be written; give --ctm, --phone-ctm, --json or --textgrid");
+  if ((out.ctm + out.phone_ctm + out.json + out.text_grids + out.subtitles).empty()) {
+    throw UsageError("align: nothing is to be written; give --ctm, --phone-ctm, --json, --textgrid or --srt");
   }
   if (out.has_goodness && out.json.empty()) throw UsageError("align: --gop adds to --json; give it");
-  if (!out.text_grids.empty() && !std::filesystem::is_directory(out.text_grids)) {
-    throw UsageError("align: --textgrid " + out.text_grids + " is no folder; make it first");
-  }
+  check_folder("--textgrid", out.text_grids);
+  check_folder("--srt", out.subtitles);
 }
 
-// The texts of recordings: lines of one file, or a file beside each recording.
-class Texts {
+// Recordings of a folder, or those that the other options name.
+class Source {
  public:
-  explicit Texts(const std::string &path) : path_(path) {
-    const TranscriptOptions as_they_are{false, true, false};
-    if (!path.empty()) transcripts_ = parse_transcripts(read_text(path, {"a file of transcripts"}), path, as_they_are);
+  explicit Source(const AlignArguments &arguments) {
+    RecognizeOptions options = arguments.recordings;
+    if (arguments.folder.empty()) {
+      named_ = std::make_unique<UtteranceSource>(options);
+    } else if (arguments.is_kaldi_data()) {
+      options.list = arguments.folder + "/wav.scp";
+      named_ = std::make_unique<UtteranceSource>(options);
+    } else {
+      found_ = recordings_below(arguments.folder);
+    }
   }
 
-  Words of(const Utterance &utterance) const {
-    Words words = path_.empty() ? beside(utterance.path) : line_of(utterance.id);
-    if (words.empty()) fail(ASR_BAD_FILE, "%s: its text has no words; write what is said", utterance.id.c_str());
-    return words;
+  bool next(Utterance *utterance) {
+    if (named_) return named_->next(utterance);
+    if (next_ == found_.size()) return false;
+    *utterance = std::move(found_[next_++]);
+    return true;
+  }
+
+  std::optional<size_t> size() const { return named_ ? named_->size() : found_.size(); }
+
+  // Ids of files below a folder are paths.
+  bool has_safe_paths() const { return !named_; }
+
+  void prepare(Utterance *utterance, uint32_t n_dims) const {
+    asr_engine_info info{};
+    info.n_feature_dims = n_dims;
+    if (named_) named_->prepare(utterance, info);
   }
 
  private:
-  const std::string path_;
-  Transcripts transcripts_;
+  std::unique_ptr<UtteranceSource> named_;
+  std::vector<Utterance> found_;
+  size_t next_ = 0;
+};
 
-  Words line_of(const std::string &id) const {
-    const auto found = transcripts_.find(to_nfc(id));
-    if (found != transcripts_.end()) return found->second;
-    fail(ASR_BAD_FILE, "%s: %s has no line for it; check that both have the same ids", id.c_str(), path_.c_str());
-  }
+// What one thread aligns with. On the CPU each has a device without further threads, since recordings are independent of each
+// other; another device is used by one thread.
+struct Worker {
+  Worker(const AlignArguments &arguments, const AlignmentModel &model, const DeviceEntry &entry, uint32_t n_threads,
+         uint32_t n_items)
+      : device(entry, TextAligner::options(n_threads, n_items)),
+        reader(device, model.bundle.front_end, arguments.recordings.cmn, TextAligner::options(1, 1).window_frames,
+               arguments.recordings.audio.raw_rate_hz),
+        aligner(model, device, arguments.beam),
+        pool(n_threads) {}
 
-  static Words beside(const std::string &recording) {
-    for (const char *const suffix : {".lab", ".txt"}) {
-      const std::string text = std::filesystem::path(recording).replace_extension(suffix).string();
-      if (std::filesystem::exists(text)) return kept_words(read_text(text, {"the text of a recording"}), {false, true, false});
-    }
-    fail(ASR_BAD_FILE,
-         "%s: no text lies beside it; write what is said into a .lab or .txt file of its name, or give --transcripts",
-         recording.c_str());
-  }
+  const Device device;
+  RecordingRows reader;
+  const TextAligner aligner;
+  ThreadPool pool;
+};
+
+// Recordings that a worker aligns together.
+struct Group {
+  std::vector<AlignmentItem> items;
+  std::vector<std::string> paths;  // of recordings that are still to be read; "" for others
 };
 
 class AlignRun {
@@ -90,89 +126,150 @@ class AlignRun {
   explicit AlignRun(const AlignArguments &arguments)
       : arguments_(arguments),
         model_(arguments.recordings.model, arguments.graph),
+        entry_(choose_device(arguments.device, "--device")),
+        is_cpu_(entry_.id.rfind("cpu", 0) == 0),
+        workers_([this] {
+          return std::make_unique<Worker>(arguments_, model_, entry_, is_cpu_ ? 1 : arguments_.n_jobs, group_items());
+        }),
         dictionary_(arguments.lexicon, model_.set, arguments.g2p, arguments.n_g2p_variants),
-        texts_(arguments.transcripts),
-        device_(choose_device(arguments.device, "--device"), ForcedAligner::options(arguments.n_jobs)),
-        reader_(device_, model_.bundle.front_end, arguments.recordings.cmn, ForcedAligner::options(1).window_frames,
-                arguments.recordings.audio.raw_rate_hz),
-        aligner_(model_, device_, arguments.beam),
-        pool_(arguments.n_jobs),
+        texts_(arguments.is_kaldi_data() && arguments.transcripts.empty() ? arguments.folder + "/text" : arguments.transcripts),
+        pool_(is_cpu_ ? arguments.n_jobs : 1),
         output_(arguments.out) {}
 
-  // Returns the number of utterances and of those that failed.
-  std::pair<size_t, size_t> run() {
+  // Throws at the end if a recording failed.
+  void run() {
     Progress progress("align");
-    UtteranceSource source(arguments_.recordings);
-    std::vector<AlignmentItem> items;
+    Source source(arguments_);
+    std::vector<Group> groups;
     for (Utterance utterance; source.next(&utterance); ++n_) {
       progress.update(source.size() ? static_cast<double>(n_) / static_cast<double>(*source.size()) : -1, utterance.id);
-      items.push_back(item_of(source, &utterance));
-      if (items.size() == TextAligner::kMaxItems) align(&progress, &items);
+      if (is_done(utterance)) {
+        ++n_there_;
+        continue;
+      }
+      add(source, &utterance, &groups);
+      if (groups.size() == kGroupsOfThread * pool_.n_threads() && is_full(groups.back())) align(&progress, &groups);
     }
-    align(&progress, &items);
+    align(&progress, &groups);
     if (n_failed_ < n_) output_.commit();
-    return {n_, n_failed_};
+    progress.hide();
+    if (n_ == 0) fail(ASR_BAD_FILE, "align: there are no recordings; check the list");
+    const std::string there = n_there_ > 0 ? format(", %zu of them earlier", n_there_) : "";
+    print_line(stderr, "align: %zu of %zu recordings in %.2f s%s", n_ - n_failed_, n_, wall_seconds() - start_s_,
+               there.c_str());
+    if (n_failed_ > 0) fail(ASR_BAD_FILE, "align: %zu of %zu recordings were not aligned", n_failed_, n_);
   }
 
  private:
+  // Threads take the next group when they have one done; results are written when all of these are.
+  static constexpr size_t kGroupsOfThread = 4;
+
+  const double start_s_ = wall_seconds();
   const AlignArguments &arguments_;
   const AlignmentModel model_;
+  const DeviceEntry entry_;
+  const bool is_cpu_;
+  Workers<Worker> workers_;
   DictionaryWords dictionary_;
   const Texts texts_;
-  const Device device_;
-  RecordingRows reader_;
-  const TextAligner aligner_;
   ThreadPool pool_;
   AlignmentOutput output_;
   std::set<std::string> ids_;
-  size_t n_ = 0, n_failed_ = 0;
+  size_t n_ = 0, n_failed_ = 0, n_there_ = 0;
 
-  AlignmentItem item_of(const UtteranceSource &source, Utterance *utterance) {
-    AlignmentItem item;
+  // Files of recordings of a folder are made once; another command continues where one was ended.
+  bool is_done(const Utterance &utterance) const {
+    return !arguments_.folder.empty() && output_.has_all_of(utterance.id) &&
+           !texts_.is_text(utterance, output_.text_grid_of(utterance.id));
+  }
+
+  uint32_t group_items() const { return is_cpu_ ? 1 : TextAligner::kMaxItems; }
+  bool is_full(const Group &group) const { return group.items.size() == group_items(); }
+
+  void add(const Source &source, Utterance *utterance, std::vector<Group> *groups) {
+    if (groups->empty() || is_full(groups->back())) groups->emplace_back();
+    Group &group = groups->back();
+    group.items.emplace_back();
+    group.paths.emplace_back();
+    AlignmentItem &item = group.items.back();
     item.transcript.id = utterance->id;
     try {
-      if (!ids_.insert(utterance->id).second) {
-        fail(ASR_BAD_FILE, "\"%s\" is the id of two recordings; give each one of its own", utterance->id.c_str());
+      check_id(source, utterance->id);
+      const std::string grid = output_.text_grid_of(utterance->id);
+      if (texts_.is_text(*utterance, grid)) {
+        fail(ASR_INVALID_ARGUMENT, "%s: is the text and would be replaced; give another folder to write to", grid.c_str());
       }
       if (!utterance->error.empty()) fail(ASR_BAD_FILE, "%s", utterance->error.c_str());
       if (!utterance->warning.empty()) print_line(stderr, "senone: warning: %s", utterance->warning.c_str());
-      if (!arguments_.out.text_grids.empty() && utterance->id.find('/') != std::string::npos) {
-        fail(ASR_INVALID_ARGUMENT, "the id \"%s\" has a slash, so it is no name for a file; give it another for --textgrid",
-             utterance->id.c_str());
-      }
       item.transcript.text = texts_.of(*utterance);
       for (const std::string &word : item.transcript.text) item.words.push_back(dictionary_.form_of(word));
       item.lexicon = dictionary_.lexicon_of(item.words);
-      asr_engine_info info{};
-      info.n_feature_dims = model_.bundle.front_end.n_dims();
-      source.prepare(utterance, info);
+      source.prepare(utterance, model_.bundle.front_end.n_dims());
       if (utterance->input == ASR_INPUT_FLOAT) {
-        item.more = reader_.open(utterance->path);
+        group.paths.back() = utterance->path;
       } else {
         item.rows = std::move(utterance->rows);
       }
     } catch (const Error &error) {
-      if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_DEVICE_LOST) throw;
-      item.problem = error.what();
+      note(error, &item);
     }
-    return item;
   }
 
-  void align(Progress *progress, std::vector<AlignmentItem> *items) {
-    aligner_.align({arguments_.leniency, arguments_.out.has_goodness}, &pool_, items);
-    for (const AlignmentItem &item : *items) {
-      const TimedTranscript &transcript = item.transcript;
-      if (!item.problem.empty() || !item.doubtful.empty()) progress->hide();
-      if (item.problem.empty()) {
-        for (const size_t i : item.doubtful) warn_of(transcript, transcript.words[i]);
-        output_.write(transcript);
-      } else {
-        ++n_failed_;
-        const bool is_named = item.problem.compare(0, transcript.id.size() + 2, transcript.id + ": ") == 0;
-        print_line(stderr, "senone: %s%s", is_named ? "" : (transcript.id + ": ").c_str(), item.problem.c_str());
+  // Notes why an item cannot be aligned, unless nothing else could be, either.
+  static void note(const Error &error, AlignmentItem *item) {
+    if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_DEVICE_LOST) throw error;
+    item->problem = error.what();
+  }
+
+  void check_id(const Source &source, const std::string &id) {
+    if (!ids_.insert(id).second) {
+      fail(ASR_BAD_FILE, "\"%s\" is the id of two recordings; give each one of its own", id.c_str());
+    }
+    const AlignmentPaths &out = arguments_.out;
+    if (!(out.text_grids + out.subtitles).empty() && !source.has_safe_paths() && id.find('/') != std::string::npos) {
+      fail(ASR_INVALID_ARGUMENT, "the id \"%s\" has a slash, so it is no name for a file; give it another for %s", id.c_str(),
+           out.text_grids.empty() ? "--srt" : "--textgrid");
+    }
+    if (!(out.ctm + out.phone_ctm).empty() && id.find_first_of(" \t") != std::string::npos) {
+      fail(ASR_INVALID_ARGUMENT, "the id \"%s\" has a blank, which separates the columns of CTM; rename the recording",
+           id.c_str());
+    }
+  }
+
+  void align(Progress *progress, std::vector<Group> *groups) {
+    pool_.run(groups->size(), [&](size_t i) { align(&(*groups)[i]); });
+    for (const Group &group : *groups) {
+      for (const AlignmentItem &item : group.items) write(progress, item);
+    }
+    groups->clear();
+  }
+
+  void align(Group *group) {
+    std::unique_ptr<Worker> worker = workers_.take();
+    for (size_t i = 0; i < group->items.size(); ++i) {
+      if (group->paths[i].empty()) continue;
+      try {
+        group->items[i].more = worker->reader.open(group->paths[i]);
+      } catch (const Error &error) {
+        note(error, &group->items[i]);
       }
     }
-    items->clear();
+    worker->aligner.align({arguments_.leniency, arguments_.out.has_goodness}, &worker->pool, &group->items);
+    for (AlignmentItem &item : group->items) item.more = nullptr;  // it uses the worker
+    workers_.give_back(std::move(worker));
+  }
+
+  void write(Progress *progress, const AlignmentItem &item) {
+    const TimedTranscript &transcript = item.transcript;
+    if (!item.problem.empty() || !item.doubtful.empty()) progress->hide();
+    if (item.problem.empty()) {
+      for (const size_t i : item.doubtful) warn_of(transcript, transcript.words[i]);
+      output_.write(transcript);
+    } else {
+      ++n_failed_;
+      const bool is_named = item.problem.compare(0, transcript.id.size() + 2, transcript.id + ": ") == 0;
+      print_line(stderr, "senone: %s%s", is_named ? "" : (transcript.id + ": ").c_str(), item.problem.c_str());
+    }
   }
 
   static void warn_of(const TimedTranscript &transcript, const TimedWord &word) {
@@ -183,12 +280,7 @@ class AlignRun {
 
 void run_align(const AlignArguments &arguments) {
   check_usage(arguments);
-  const double start_s = wall_seconds();
-  AlignRun run(arguments);
-  const auto [n, n_failed] = run.run();
-  if (n == 0) fail(ASR_BAD_FILE, "align: there are no recordings; check the list");
-  print_line(stderr, "align: %zu of %zu recordings in %.2f s", n - n_failed, n, wall_seconds() - start_s);
-  if (n_failed > 0) fail(ASR_BAD_FILE, "align: %zu of %zu recordings were not aligned", n_failed, n);
+  AlignRun(arguments).run();
 }
 
 void add_align(Command senone) {
@@ -203,14 +295,17 @@ void add_align(Command senone) {
       .range(1u, static_cast<uint32_t>(kMaxPronunciations))
       .shows_default();
   command.option("--list", recordings.list, "File of recordings: a line each, path and optional id");
+  command.option("--folder", arguments->folder,
+                 "Folder of recordings, each with its text beside it, or a data directory of Kaldi (wav.scp, text)");
   command.option("--features", recordings.features, "Archive of Kaldi instead of recordings: features, or MFCCs");
   command.option("--transcripts", arguments->transcripts,
-                 "What is said: lines `words (id)`, or `id words`; default: a .lab or .txt file beside each recording");
+                 "What is said: lines `words (id)`, or `id words`; default: a .lab, .txt or .TextGrid file beside each");
   command.option("--ctm", arguments->out.ctm,
                  "File of words to write, in CTM: id, 1, start, duration, word; - is standard output");
   command.option("--phone-ctm", arguments->out.phone_ctm, "The same of phones");
   command.option("--json", arguments->out.json, "File of JSON lines to write: words and their phones");
   command.option("--textgrid", arguments->out.text_grids, "Folder for a TextGrid of each recording (Praat): words and phones");
+  command.option("--srt", arguments->out.subtitles, "Folder for subtitles of each recording (SubRip)");
   command.flag("--gop", arguments->out.has_goodness,
                "Goodness of pronunciation in --json: how well each phone fits compared with all, and which is likeliest");
   command.flag("--lenient", arguments->leniency.allowed,

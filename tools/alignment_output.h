@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AlignmentOutput writes the times of words and phones for `senone align`: CTM lines, TextGrids and JSON lines.
+// AlignmentOutput writes the times of words and phones for `senone align`: CTM lines, TextGrids, subtitles and JSON
+// lines.
 #pragma once
 
 #include <memory>
@@ -13,6 +14,7 @@ namespace asr::tool {
 struct AlignmentPaths {
   std::string ctm, phone_ctm, json;  // files, "-" is standard output; "": none
   std::string text_grids;            // an existing folder, which gets ID.TextGrid for each recording; "": none
+  std::string subtitles;             // the same, which gets ID.srt
   bool has_goodness = false;         // JSON has the goodness of phones
 };
 
@@ -24,8 +26,12 @@ class AlignmentOutput {
   void write(const TimedTranscript &transcript);
   void commit();
 
+  // Returns true if the files of a recording are there, each of which is written whole, and there are no others.
+  bool has_all_of(const std::string &id) const;
+  std::string text_grid_of(const std::string &id) const;  // its path; "" if none is written
+
  private:
-  const std::string text_grids_;
+  const std::string text_grids_, subtitles_;
   const bool has_goodness_;
   std::unique_ptr<OutputFile> ctm_, phone_ctm_, json_;
 };

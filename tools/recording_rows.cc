@@ -39,8 +39,7 @@ class RecordingRows::Reading {
     if (audio_.has_shrunk()) {
       fail(ASR_BAD_AUDIO, "%s: became shorter while it was read; use it when it is complete", path_.c_str());
     }
-    rows_.finish(rows);
-    is_done_ = true;
+    is_done_ = !rows_.finish(rows);
     return true;
   }
 

@@ -11,6 +11,7 @@
 #include "asr_build.h"
 #include "builder/align/dictionary_words.h"
 #include "builder/align/text_aligner.h"
+#include "builder/align/workers.h"
 #include "builder/text/unicode.h"
 #include "builder/train/sample_rows.h"
 #include "core/base/error.h"
@@ -28,8 +29,8 @@ namespace {
 // What one thread computes with: a device of the CPU back end without threads of its own.
 struct Worker {
   Worker(const asr::AlignmentModel &model, const asr::FeatureTables &tables)
-      : device(asr::choose_device("cpu"), asr::train::ForcedAligner::options(1)),
-        row_maker(device, tables, asr::train::ForcedAligner::options(1).window_frames),
+      : device(asr::choose_device("cpu"), asr::TextAligner::options(1, 1)),
+        row_maker(device, tables, asr::TextAligner::options(1, 1).window_frames),
         aligner(model, device, asr::TextAligner::kBeam),
         pool(1) {}
 
@@ -47,24 +48,8 @@ struct asr_aligner {
   asr_aligner(const char *bundle, const char *lexicon, const asr_aligner_config &config)
       : model(bundle),
         tables(model.bundle.front_end, {1.0}),
+        workers([this] { return std::make_unique<Worker>(model, tables); }),
         dictionary(lexicon, model.set, config.g2p == nullptr ? "" : config.g2p, config.n_g2p_best) {}
-
-  std::unique_ptr<Worker> worker() const {
-    {
-      const std::lock_guard<std::mutex> lock(mutex);
-      if (!idle.empty()) {
-        std::unique_ptr<Worker> last = std::move(idle.back());
-        idle.pop_back();
-        return last;
-      }
-    }
-    return std::make_unique<Worker>(model, tables);
-  }
-
-  void give_back(std::unique_ptr<Worker> worker) const {
-    const std::lock_guard<std::mutex> lock(mutex);
-    idle.push_back(std::move(worker));
-  }
 
   // Looks the words of an item's text up.
   void look_up(asr::AlignmentItem *item) const {
@@ -76,9 +61,9 @@ struct asr_aligner {
   const asr::AlignmentModel model;
   const asr::FeatureTables tables;
   mutable asr::ResampleFilters filters;
-  mutable std::mutex mutex;                 // of the following
-  mutable asr::DictionaryWords dictionary;  // which notes words that it guesses
-  mutable std::vector<std::unique_ptr<Worker>> idle;
+  mutable asr::Workers<Worker> workers;
+  mutable std::mutex mutex;  // of the dictionary, which notes words that it guesses
+  mutable asr::DictionaryWords dictionary;
 };
 
 struct asr_alignment {
@@ -155,8 +140,7 @@ std::function<bool(std::vector<float> *)> reader(const asr_aligner &aligner, con
     const size_t n = std::min(n_samples - at, kChunkSamples);
     if (n > 0) rows->add(static_cast<const char *>(samples) + at * sample_bytes, n, out);
     at += n;
-    is_done = at == n_samples;
-    if (is_done) rows->finish(out);
+    is_done = at == n_samples && !rows->finish(out);
     return true;
   };
 }
@@ -192,9 +176,7 @@ asr_status asr_aligner_open(const char *bundle_path, const char *lexicon_path, c
     const asr_aligner_config c = resized(config, asr_aligner_config_default, "asr_aligner_config");
     check_range<size_t>(c.n_g2p_best, 1, asr::kMaxPronunciations, "asr_aligner_config.n_g2p_best");
     check_range(c.reserved, 0u, 0u, "asr_aligner_config.reserved");
-    auto opened = std::make_unique<asr_aligner>(bundle_path, lexicon_path, c);
-    opened->give_back(opened->worker());  // so that the first call does not wait for the model
-    *aligner = opened.release();
+    *aligner = new asr_aligner(bundle_path, lexicon_path, c);
   });
 }
 
@@ -224,7 +206,7 @@ asr_status asr_align(const asr_aligner *aligner, const void *samples, size_t n_s
     asr::AlignmentItem &item = items.front();
     item.transcript.text = words_of(text, n_bytes);
     aligner->look_up(&item);
-    std::unique_ptr<Worker> worker = aligner->worker();
+    std::unique_ptr<Worker> worker = aligner->workers.take();
     if (number(c.input) == ASR_INPUT_FEATURES) {
       item.rows = copied_rows(samples, n_samples, front_end.n_dims());
     } else {
@@ -232,7 +214,7 @@ asr_status asr_align(const asr_aligner *aligner, const void *samples, size_t n_s
     }
     worker->aligner.align({{c.lenient == 1, c.skip_cost, c.foreign_cost}, true}, &worker->pool, &items);
     item.more = nullptr;  // it uses the worker
-    aligner->give_back(std::move(worker));
+    aligner->workers.give_back(std::move(worker));
     if (!item.problem.empty()) asr::fail(ASR_BAD_AUDIO, "asr_align: %s", item.problem.c_str());
     *alignment = new asr_alignment(std::move(item.transcript));
   });

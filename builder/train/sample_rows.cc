@@ -4,16 +4,24 @@
 #include "core/base/error.h"
 
 namespace asr::train {
+namespace {
+
+constexpr size_t kSomeRows = 1024;
+
+}  // namespace
 
 RowMaker::RowMaker(const Device &device, const FeatureTables &tables, uint32_t window_frames)
     : device_(device), tables_(tables), window_frames_(window_frames), features_(device.load_features(*tables.view())) {}
 
 RowMaker::~RowMaker() { device_.api()->free_features(features_); }
 
-void RowMaker::extract(FeaturePipeline *pipeline, std::vector<float> *rows) const {
+void RowMaker::extract(FeaturePipeline *pipeline, size_t max_rows, std::vector<float> *rows) const {
   asr_extract_job job{};
+  const size_t most_values = rows->size() + max_rows * pipeline->n_dims();
   const auto take = [&] {
-    while (const size_t n = pipeline->ready_rows()) {
+    while (rows->size() < most_values) {
+      const size_t n = pipeline->ready_rows();
+      if (n == 0) break;
       rows->insert(rows->end(), pipeline->rows(), pipeline->rows() + n * pipeline->n_dims());
       pipeline->consume(n);
     }
@@ -42,14 +50,18 @@ void SampleRows::add(const void *samples, size_t n, std::vector<float> *rows) {
   to_mono(format_, samples, n, mono_.data());
   resampler_.feed(mono_.data(), n, &resampled_);
   add_resampled();
-  maker_.extract(&pipeline_, rows);
+  maker_.extract(&pipeline_, n + kSomeRows, rows);
 }
 
-void SampleRows::finish(std::vector<float> *rows) {
-  resampler_.finish(&resampled_);
-  add_resampled();
-  pipeline_.finish();
-  maker_.extract(&pipeline_, rows);
+bool SampleRows::finish(std::vector<float> *rows) {
+  if (!is_finished_) {
+    resampler_.finish(&resampled_);
+    add_resampled();
+    pipeline_.finish();
+    is_finished_ = true;
+  }
+  maker_.extract(&pipeline_, kSomeRows, rows);
+  return !pipeline_.done();
 }
 
 void SampleRows::add_resampled() {

@@ -24,8 +24,8 @@ class RowMaker {
 
   const FeatureTables &tables() const { return tables_; }
 
-  // Appends all rows that are ready.
-  void extract(FeaturePipeline *pipeline, std::vector<float> *rows) const;
+  // Appends rows that are ready, and stops when it has appended max_rows or some more.
+  void extract(FeaturePipeline *pipeline, size_t max_rows, std::vector<float> *rows) const;
 
  private:
   const Device &device_;
@@ -41,7 +41,9 @@ class SampleRows {
 
   // Appends the rows that are known then to rows[][tables.front_end().n_dims()]. Throws if a sample is no number.
   void add(const void *samples, size_t n, std::vector<float> *rows);
-  void finish(std::vector<float> *rows);  // once, after the last samples
+  // After the last samples. Appends some of the last rows, which are all rows if their mean is that of the recording; returns
+  // false when there are no more.
+  bool finish(std::vector<float> *rows);
 
  private:
   const RowMaker &maker_;
@@ -50,6 +52,7 @@ class SampleRows {
   ComfortNoise noise_;
   FeaturePipeline pipeline_;
   std::vector<float> mono_, resampled_;
+  bool is_finished_ = false;
 
   void add_resampled();
 };
