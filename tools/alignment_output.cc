@@ -124,6 +124,10 @@ void put_word(const TimedTranscript &transcript, const TimedWord &word, bool has
     json->value(word.number);
   }
   put_times(word.begin_s(), word.end_s(), json);
+  if (word.phones.front().goodness) {
+    json->key("confidence");
+    json->value(std::round(word.confidence() * 1e4) / 1e4);
+  }
   json->key("phones");
   json->begin_array();
   for (const TimedPhone &phone : word.phones) {

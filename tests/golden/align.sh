@@ -55,6 +55,13 @@ grep -o '"phone":"[A-Z]*"[^}]*' "$work/rated" | sed -E 's/"phone":"([A-Z]*)".*"g
   sort -g >"$work/goodness"
 [[ $(head -n 1 "$work/goodness") == -*' V '[^V]* && $(wc -l <"$work/goodness") == 10 ]] || failed "$(cat "$work/goodness")"
 
+# Words have a confidence, which is low where another word is said.
+confidence_of() { grep -o "\"word\":\"$1\"[^[]*" "$2" | grep -o '"confidence":[^,]*' | cut -d : -f 2; }
+printf '002 four queen of diamonds\n' >"$work/other"
+align --transcripts "$work/other" --json "$work/doubtful" "$work/speech/002.wav" 2>/dev/null
+awk -v right="$(confidence_of queen "$work/doubtful")" -v wrong="$(confidence_of diamonds "$work/doubtful")" \
+  'BEGIN { exit !(right > 0.8 && wrong < 0.5) }' || failed "$(cat "$work/doubtful")"
+
 # A text that is not said is refused with its first place, and a word that is not said is named.
 printf '001 please turn off the light\n002 four queen of diamonds\n' >"$work/other"
 if align --transcripts "$work/other" --ctm "$work/one" "$work"/speech/00[12].wav 2>"$work/log"; then failed "another text passes"; fi

@@ -26,7 +26,8 @@ TEST(TextGrid, IsReadAsItIsWritten) {
 
 TEST(TextGrid, TheShortFormatAndTiersOfPoints) {
   const std::vector<IntervalTier> read = parse_text_grid(
-      "File type = \"ooTextFile\"\nObject class = \"TextGrid\"\n\n0\n1.5\n<exists>\n2\n\"TextTier\"\n\"clicks\"\n0\n1.5\n1\n0.7\n"
+      "File type = \"ooTextFile\"\nObject class = "
+      "\"TextGrid\"\n\n0\n1.5\n<exists>\n2\n\"TextTier\"\n\"clicks\"\n0\n1.5\n1\n0.7\n"
       "\"click\"\n\"IntervalTier\"\n\"said\"\n0\n1.5\n2\n0\n0.5\n\"\"\n0.5\n1.5\n\"yes\"\n",
       "t");
   ASSERT_EQ(read.size(), 1u);
