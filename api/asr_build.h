@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * asr_build.h - libsenone_build: compiles grammars in the process, for asr_engine_add_graph_bytes. Since 0.2.0.
+ * asr_build.h - libsenone_build: compiles grammars in the process, for asr_engine_add_graph_bytes. Since 0.2.0. It also finds
+ * the times of words and phones in recordings whose text is known (asr_align, since 0.3.0).
  *
  *   asr_builder_open("bundle", &builder);
  *   asr_builder_add_lexicon(builder, "words.dict");
@@ -185,6 +186,124 @@ ASR_API asr_status asr_build_get_info(const asr_build_result *result, asr_build_
 
 /* Frees a result. NULL is allowed. */
 ASR_API void asr_build_free(asr_build_result *result);
+
+/* ---- alignment (since 0.3.0) ----------------------------------------------------------------------------------------
+ *
+ *   asr_aligner_open("bundle", "cmudict.dict", NULL, &aligner);
+ *   asr_align(aligner, samples, n_samples, text, n_bytes, NULL, &alignment);
+ *   asr_alignment_word(alignment, 0, &word);                 with word.size set to sizeof(word)
+ *   asr_alignment_free(alignment);
+ *   asr_aligner_close(aligner);
+ *
+ * An aligner needs a model and a dictionary, but no graph. It computes on the CPU, in the thread of the call. Any threads may
+ * use one aligner at once, each with its own working memory, which the aligner keeps for later calls. asr_aligner_close must be
+ * the last call for an aligner. An alignment never changes and outlives its aligner. docs/alignment.md tells how exact the
+ * times are, and what the costs do. */
+
+typedef struct asr_aligner asr_aligner;
+
+typedef struct asr_aligner_config {
+  size_t size;
+  const char *g2p; /* a model of `senone g2p`, which pronounces words that the dictionary lacks; NULL or "" (default): none */
+  uint32_t n_g2p_best; /* maximum number of pronunciations of such a word, 1..256; default 1 */
+  uint32_t reserved;   /* 0 */
+} asr_aligner_config;
+
+/* Fills *config with the defaults and its size. */
+ASR_API void asr_aligner_config_default(asr_aligner_config *config);
+
+/* Opens an aligner.
+ *
+ * bundle_path: a bundle with HMMs.
+ * lexicon_path: a dictionary in the form of CMU Sphinx, Kaldi, MFA or HTK.
+ * config: NULL for the defaults.
+ * aligner: receives the aligner, which the caller closes with asr_aligner_close.
+ *
+ * Errors: ASR_NOT_FOUND (no such file, or no hmms.bin in the bundle), ASR_BAD_FILE, ASR_IO, ASR_UNSUPPORTED (a model with
+ *   unknown contexts). */
+ASR_API asr_status asr_aligner_open(const char *bundle_path, const char *lexicon_path, const asr_aligner_config *config,
+                                    asr_aligner **aligner);
+
+/* Closes an aligner. NULL is allowed. */
+ASR_API void asr_aligner_close(asr_aligner *aligner);
+
+typedef struct asr_align_config {
+  size_t size;
+  asr_input input;         /* ASR_INPUT_INT16 (default), FLOAT, ULAW, ALAW, or FEATURES: rows after all transforms */
+  uint32_t sample_rate_hz; /* of the samples, 1000..768000; 0 (default) = the model's */
+  uint32_t n_channels;     /* interleaved channels, 1..64; default 1 */
+  int32_t channel;         /* the channel to align, from 0; -1 (default) = the mean of all */
+  uint32_t lenient;        /* 1: the text may have errors: its words may not be said, and others may be; default 0 */
+  double skip_cost;        /* if lenient: cost of a word of the text that is not said, 0..1e6, natural log; default 40 */
+  double foreign_cost;     /* if lenient: cost of a phone that is said and is not in the text, 5..1e6; default 30 */
+} asr_align_config;
+
+/* Fills *config with the defaults and its size. */
+ASR_API void asr_align_config_default(asr_align_config *config);
+
+typedef struct asr_alignment asr_alignment;
+
+/* Aligns a recording with its text.
+ *
+ * samples: the whole recording; the type depends on config->input.
+ * n_samples: samples of each channel, or rows.
+ * text, n_bytes: what is said, words in UTF-8 between blanks. A word is found in the dictionary as it is, in lower or upper
+ *   case, and without the punctuation around it.
+ * config: NULL for the defaults.
+ * alignment: receives the alignment, which the caller frees with asr_alignment_free.
+ *
+ * A recording of more than a minute is aligned in pieces, so that the working memory does not grow with it.
+ *
+ * Errors: ASR_INVALID_ARGUMENT (also a word without a pronunciation, or no words), ASR_BAD_AUDIO (no frames, samples that are
+ *   not finite, or a text that is not what is said: the message tells where), ASR_UNSUPPORTED (words too many for a graph). */
+ASR_API asr_status asr_align(const asr_aligner *aligner, const void *samples, size_t n_samples, const char *text,
+                             size_t n_bytes, const asr_align_config *config, asr_alignment **alignment);
+
+typedef struct asr_alignment_info {
+  size_t size;              /* set by the caller to sizeof(asr_alignment_info) */
+  double duration_s;        /* of the frames */
+  size_t n_words;           /* words that are said, in the order of their times */
+  size_t n_phones;          /* of all words */
+  size_t n_text_words;      /* words of the text */
+  const uint32_t *not_said; /* [n_not_said] numbers of the text's words, from 0, that are not said; the alignment owns it */
+  size_t n_not_said;
+} asr_alignment_info;
+
+/* Fills *info. */
+ASR_API asr_status asr_alignment_get_info(const asr_alignment *alignment, asr_alignment_info *info);
+
+/* The number of a word that is said and that the text does not have. */
+#define ASR_FOREIGN_WORD UINT32_MAX
+
+typedef struct asr_aligned_word {
+  size_t size;      /* set by the caller to sizeof(asr_aligned_word) */
+  const char *text; /* as the text writes it, or "[foreign]"; the alignment owns it */
+  double start_s;   /* from the beginning of the recording */
+  double end_s;
+  float confidence;   /* 0..1, that the word was said here: 1 / (1 + exp(-4 - goodness)), the mean goodness of its frames */
+  uint32_t number;    /* of the text's words, from 0, or ASR_FOREIGN_WORD */
+  size_t first_phone; /* its phones follow each other from here */
+  size_t n_phones;    /* at least 1 */
+} asr_aligned_word;
+
+/* Fills *word. index: below asr_alignment_info.n_words. */
+ASR_API asr_status asr_alignment_word(const asr_alignment *alignment, size_t index, asr_aligned_word *word);
+
+typedef struct asr_aligned_phone {
+  size_t size;           /* set by the caller to sizeof(asr_aligned_phone) */
+  const char *name;      /* the alignment owns it */
+  const char *likeliest; /* the phone that fits most of its frames best, in any order of phones */
+  double start_s;        /* from the beginning of the recording */
+  double end_s;
+  float log_likelihood; /* mean of its frames */
+  float goodness;       /* how much better it fits than the best phones, per frame: about 0 if it is said, else negative */
+} asr_aligned_phone;
+
+/* Fills *phone. index: below asr_alignment_info.n_phones. */
+ASR_API asr_status asr_alignment_phone(const asr_alignment *alignment, size_t index, asr_aligned_phone *phone);
+
+/* Frees an alignment. NULL is allowed. */
+ASR_API void asr_alignment_free(asr_alignment *alignment);
 
 #ifdef __cplusplus
 }

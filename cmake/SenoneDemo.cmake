@@ -10,7 +10,7 @@ set(SENONE_NOT_IN_DEMO
     builder/graph/srgs.cc builder/graph/xml.cc
     builder/import/htk*.cc builder/import/julius_binhmm.cc builder/import/kaldi.cc builder/import/kaldi_gmm.cc
     builder/import/kaldi_hmms.cc builder/import/kaldi_mfcc_conf.cc builder/import/kaldi_tr*.cc
-    builder/train/[d-f]*.cc builder/train/mixture_model.cc builder/train/r*.cc builder/train/semi_tied.cc builder/train/shared*.cc
+    builder/train/[d-f]*.cc builder/train/mixture_model.cc builder/train/r*.cc builder/train/sample*.cc builder/train/semi_tied.cc builder/train/shared*.cc
     builder/train/st*.cc builder/train/tr*.cc
     core/lattice/kaldi_lattice_reader.cc core/lattice/oracle.cc core/lattice/state_level.cc core/lattice/unordered_lattice.cc
     tools/align*.cc tools/bench*.cc tools/device*.cc tools/features.cc tools/g2p.cc tools/import_htk.cc tools/import_kaldi.cc tools/info.cc tools/lattice.cc

@@ -3,321 +3,284 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 
-#include "builder/align/aligned_words.h"
 #include "builder/align/dictionary_words.h"
-#include "builder/align/goodness.h"
-#include "builder/align/text_graph.h"
-#include "builder/graph/build.h"
-#include "builder/graph/bundle_parts.h"
-#include "builder/graph/phone_loop.h"
-#include "builder/text/text_file.h"
-#include "builder/text/unicode.h"
+#include "builder/align/text_aligner.h"
+#include "builder/align/workers.h"
 #include "core/base/limits.h"
-#include "core/base/thread_pool.h"
-#include "core/model/acoustic_model.h"
-#include "core/model/bundle.h"
+#include "tools/align_texts.h"
 #include "tools/alignment_output.h"
 #include "tools/progress.h"
 #include "tools/recording_rows.h"
 #include "tools/tool.h"
 #include "tools/utterance_source.h"
-#include "tools/word_errors.h"
 
 namespace asr::tool {
 namespace {
 
-using train::AlignmentJob;
-using train::ForcedAligner;
-
-// Widths of the searches for a path, one after another until one is found.
-constexpr double kWidenings[] = {1, 4, 16};
-
-// The search for any phones is this much narrower, since it has no text that it must keep to.
-constexpr double kFreeShare = 0.25;
-
-// A word is taken as not said if other phones fit its frames better by this on average. Of the words that were said 0.3 % are
-// below (AN4 dev), of others in their place 82 % (docs/alignment.md).
-constexpr double kNotSaid = -4;
-
-// A text is taken as another one if its frames fit worse by this on average. Right texts have -1.2 and more (AN4 dev), texts of
-// which one word in ten is wrong -2.8 and more.
-constexpr double kOtherText = -3;
-
 struct AlignArguments {
   RecognizeOptions recordings;  // model, files, list, features, cmn, ...
-  std::string lexicon, g2p, transcripts, device = "cpu";
+  std::string folder, lexicon, g2p, transcripts, device = "cpu";
   AlignmentPaths out;
   uint32_t n_g2p_variants = 1, n_jobs = 0;
-  double beam = 200;
+  double beam = TextAligner::kBeam;
   GraphOptions graph;
-  Leniency leniency{false, 40, 30};
+  Leniency leniency = kDefaultLeniency;
+
+  // The folder is one of Kaldi's.
+  bool is_kaldi_data() const { return !folder.empty() && std::filesystem::exists(folder + "/wav.scp"); }
 };
+
+void check_folder(const char *option, const std::string &path) {
+  if (path.empty() || std::filesystem::is_directory(path)) return;
+  throw UsageError(std::string("align: ") + option + " " + path + " is no folder; make it first");
+}
 
 void check_usage(const AlignArguments &arguments) {
   const RecognizeOptions &recordings = arguments.recordings;
-  if (recordings.files.empty() && (recordings.list + recordings.features).empty()) {
-    throw UsageError("align: no recordings; name files, or give --list or --features");
+  const bool are_named = !recordings.files.empty() || !(recordings.list + recordings.features).empty();
+  if (!are_named && arguments.folder.empty()) {
+    throw UsageError("align: no recordings; name files, or give --folder, --list or --features");
+  }
+  if (are_named && !arguments.folder.empty()) {
+    throw UsageError("align: --folder has recordings of its own; leave it or the others out");
   }
   if (!recordings.features.empty() && arguments.transcripts.empty()) {
     throw UsageError("align: --features has no files beside which a text could lie; give --transcripts");
   }
   const AlignmentPaths &out = arguments.out;
-  if ((out.ctm + out.phone_ctm + out.json + out.text_grids).empty()) {
-    throw UsageError("align: nothing is to be written; give --ctm, --phone-ctm, --json or --textgrid");
+  if ((out.ctm + out.phone_ctm + out.json + out.text_grids + out.subtitles).empty()) {
+    throw UsageError("align: nothing is to be written; give --ctm, --phone-ctm, --json, --textgrid or --srt");
   }
   if (out.has_goodness && out.json.empty()) throw UsageError("align: --gop adds to --json; give it");
-  if (!out.text_grids.empty() && !std::filesystem::is_directory(out.text_grids)) {
-    throw UsageError("align: --textgrid " + out.text_grids + " is no folder; make it first");
-  }
+  check_folder("--textgrid", out.text_grids);
+  check_folder("--srt", out.subtitles);
 }
 
-// The texts of recordings: lines of one file, or a file beside each recording.
-class Texts {
+// Recordings of a folder, or those that the other options name.
+class Source {
  public:
-  explicit Texts(const std::string &path) : path_(path) {
-    const TranscriptOptions as_they_are{false, true, false};
-    if (!path.empty()) transcripts_ = parse_transcripts(read_text(path, {"a file of transcripts"}), path, as_they_are);
+  explicit Source(const AlignArguments &arguments) {
+    RecognizeOptions options = arguments.recordings;
+    if (arguments.folder.empty()) {
+      named_ = std::make_unique<UtteranceSource>(options);
+    } else if (arguments.is_kaldi_data()) {
+      options.list = arguments.folder + "/wav.scp";
+      named_ = std::make_unique<UtteranceSource>(options);
+    } else {
+      found_ = recordings_below(arguments.folder);
+    }
   }
 
-  Words of(const Utterance &utterance) const {
-    Words words = path_.empty() ? beside(utterance.path) : line_of(utterance.id);
-    if (words.empty()) fail(ASR_BAD_FILE, "%s: its text has no words; write what is said", utterance.id.c_str());
-    return words;
+  bool next(Utterance *utterance) {
+    if (named_) return named_->next(utterance);
+    if (next_ == found_.size()) return false;
+    *utterance = std::move(found_[next_++]);
+    return true;
+  }
+
+  std::optional<size_t> size() const { return named_ ? named_->size() : found_.size(); }
+
+  // Ids of files below a folder are paths.
+  bool has_safe_paths() const { return !named_; }
+
+  void prepare(Utterance *utterance, uint32_t n_dims) const {
+    asr_engine_info info{};
+    info.n_feature_dims = n_dims;
+    if (named_) named_->prepare(utterance, info);
   }
 
  private:
-  const std::string path_;
-  Transcripts transcripts_;
-
-  Words line_of(const std::string &id) const {
-    const auto found = transcripts_.find(to_nfc(id));
-    if (found != transcripts_.end()) return found->second;
-    fail(ASR_BAD_FILE, "%s: %s has no line for it; check that both have the same ids", id.c_str(), path_.c_str());
-  }
-
-  static Words beside(const std::string &recording) {
-    for (const char *const suffix : {".lab", ".txt"}) {
-      const std::string text = std::filesystem::path(recording).replace_extension(suffix).string();
-      if (std::filesystem::exists(text)) return kept_words(read_text(text, {"the text of a recording"}), {false, true, false});
-    }
-    fail(ASR_BAD_FILE,
-         "%s: no text lies beside it; write what is said into a .lab or .txt file of its name, or give --transcripts",
-         recording.c_str());
-  }
+  std::unique_ptr<UtteranceSource> named_;
+  std::vector<Utterance> found_;
+  size_t next_ = 0;
 };
 
-// An utterance on its way to the output.
-struct Item {
-  std::string id;
-  Words text;   // words as they are written
-  Words words;  // the same in the dictionary's form
-  std::vector<float> rows;
-  std::string problem;
+// What one thread aligns with. On the CPU each has a device without further threads, since recordings are independent of each
+// other; another device is used by one thread.
+struct Worker {
+  Worker(const AlignArguments &arguments, const AlignmentModel &model, const DeviceEntry &entry, uint32_t n_threads,
+         uint32_t n_items)
+      : device(entry, TextAligner::options(n_threads, n_items)),
+        reader(device, model.bundle.front_end, arguments.recordings.cmn, TextAligner::options(1, 1).window_frames,
+               arguments.recordings.audio.raw_rate_hz),
+        aligner(model, device, arguments.beam),
+        pool(n_threads) {}
+
+  const Device device;
+  RecordingRows reader;
+  const TextAligner aligner;
+  ThreadPool pool;
+};
+
+// Recordings that a worker aligns together.
+struct Group {
+  std::vector<AlignmentItem> items;
+  std::vector<std::string> paths;  // of recordings that are still to be read; "" for others
 };
 
 class AlignRun {
  public:
-  AlignRun(const AlignArguments &arguments, const Bundle &bundle, const HmmSet &set)
+  explicit AlignRun(const AlignArguments &arguments)
       : arguments_(arguments),
-        bundle_(bundle),
-        set_(set),
-        dictionary_(arguments.lexicon, set, arguments.g2p, arguments.n_g2p_variants),
-        graphs_(set, graph_options(arguments, bundle, set), arguments.leniency),
-        texts_(arguments.transcripts),
-        device_(choose_device(arguments.device, "--device"), ForcedAligner::options(arguments.n_jobs)),
-        aligner_(device_, read_acoustic_model(bundle.file("acoustic.bin")), arguments.beam),
-        phone_loop_(make_phone_loop(set, {})),
-        pool_(arguments.n_jobs),
+        model_(arguments.recordings.model, arguments.graph),
+        entry_(choose_device(arguments.device, "--device")),
+        is_cpu_(entry_.id.rfind("cpu", 0) == 0),
+        workers_([this] {
+          return std::make_unique<Worker>(arguments_, model_, entry_, is_cpu_ ? 1 : arguments_.n_jobs, group_items());
+        }),
+        dictionary_(arguments.lexicon, model_.set, arguments.g2p, arguments.n_g2p_variants),
+        texts_(arguments.is_kaldi_data() && arguments.transcripts.empty() ? arguments.folder + "/text" : arguments.transcripts),
+        pool_(is_cpu_ ? arguments.n_jobs : 1),
         output_(arguments.out) {}
 
-  // Returns the number of utterances and of those that failed.
-  std::pair<size_t, size_t> run() {
+  // Throws at the end if a recording failed.
+  void run() {
     Progress progress("align");
-    UtteranceSource source(arguments_.recordings);
-    RecordingRows reader(device_, bundle_.front_end, arguments_.recordings.cmn, ForcedAligner::options(1).window_frames,
-                         arguments_.recordings.audio.raw_rate_hz);
-    std::vector<Item> items;
+    Source source(arguments_);
+    std::vector<Group> groups;
     for (Utterance utterance; source.next(&utterance); ++n_) {
       progress.update(source.size() ? static_cast<double>(n_) / static_cast<double>(*source.size()) : -1, utterance.id);
-      items.push_back(read(source, &reader, &utterance));
-      if (items.size() == ForcedAligner::kMaxJobs) align(&progress, &items);
+      if (is_done(utterance)) {
+        ++n_there_;
+        continue;
+      }
+      add(source, &utterance, &groups);
+      if (groups.size() == kGroupsOfThread * pool_.n_threads() && is_full(groups.back())) align(&progress, &groups);
     }
-    align(&progress, &items);
+    align(&progress, &groups);
     if (n_failed_ < n_) output_.commit();
-    return {n_, n_failed_};
+    progress.hide();
+    if (n_ == 0) fail(ASR_BAD_FILE, "align: there are no recordings; check the list");
+    const std::string there = n_there_ > 0 ? format(", %zu of them earlier", n_there_) : "";
+    print_line(stderr, "align: %zu of %zu recordings in %.2f s%s", n_ - n_failed_, n_, wall_seconds() - start_s_,
+               there.c_str());
+    if (n_failed_ > 0) fail(ASR_BAD_FILE, "align: %zu of %zu recordings were not aligned", n_failed_, n_);
   }
 
  private:
+  // Threads take the next group when they have one done; results are written when all of these are.
+  static constexpr size_t kGroupsOfThread = 4;
+
+  const double start_s_ = wall_seconds();
   const AlignArguments &arguments_;
-  const Bundle &bundle_;
-  const HmmSet &set_;
+  const AlignmentModel model_;
+  const DeviceEntry entry_;
+  const bool is_cpu_;
+  Workers<Worker> workers_;
   DictionaryWords dictionary_;
-  TextGraphs graphs_;
   const Texts texts_;
-  const Device device_;
-  const ForcedAligner aligner_;
-  const GraphData phone_loop_;
   ThreadPool pool_;
   AlignmentOutput output_;
   std::set<std::string> ids_;
-  size_t n_ = 0, n_failed_ = 0;
+  size_t n_ = 0, n_failed_ = 0, n_there_ = 0;
 
-  static GraphOptions graph_options(const AlignArguments &arguments, const Bundle &bundle, const HmmSet &set) {
-    GraphOptions options = arguments.graph;
-    options.filler_phones = filler_phones(bundle, set);
-    return options;
+  // Files of recordings of a folder are made once; another command continues where one was ended.
+  bool is_done(const Utterance &utterance) const {
+    return !arguments_.folder.empty() && output_.has_all_of(utterance.id) &&
+           !texts_.is_text(utterance, output_.text_grid_of(utterance.id));
   }
 
-  Item read(const UtteranceSource &source, RecordingRows *reader, Utterance *utterance) {
-    Item item;
-    item.id = utterance->id;
+  uint32_t group_items() const { return is_cpu_ ? 1 : TextAligner::kMaxItems; }
+  bool is_full(const Group &group) const { return group.items.size() == group_items(); }
+
+  void add(const Source &source, Utterance *utterance, std::vector<Group> *groups) {
+    if (groups->empty() || is_full(groups->back())) groups->emplace_back();
+    Group &group = groups->back();
+    group.items.emplace_back();
+    group.paths.emplace_back();
+    AlignmentItem &item = group.items.back();
+    item.transcript.id = utterance->id;
     try {
-      if (!ids_.insert(item.id).second) {
-        fail(ASR_BAD_FILE, "\"%s\" is the id of two recordings; give each one of its own", item.id.c_str());
+      check_id(source, utterance->id);
+      const std::string grid = output_.text_grid_of(utterance->id);
+      if (texts_.is_text(*utterance, grid)) {
+        fail(ASR_INVALID_ARGUMENT, "%s: is the text and would be replaced; give another folder to write to", grid.c_str());
       }
       if (!utterance->error.empty()) fail(ASR_BAD_FILE, "%s", utterance->error.c_str());
       if (!utterance->warning.empty()) print_line(stderr, "senone: warning: %s", utterance->warning.c_str());
-      if (!arguments_.out.text_grids.empty() && item.id.find('/') != std::string::npos) {
-        fail(ASR_INVALID_ARGUMENT, "the id \"%s\" has a slash, so it is no name for a file; give it another for --textgrid",
-             item.id.c_str());
-      }
-      item.text = texts_.of(*utterance);
-      for (const std::string &word : item.text) item.words.push_back(dictionary_.form_of(word));
-      asr_engine_info info{};
-      info.n_feature_dims = bundle_.front_end.n_dims();
-      source.prepare(utterance, info);
-      item.rows = utterance->input == ASR_INPUT_FLOAT ? reader->read(utterance->path) : std::move(utterance->rows);
-      if (item.rows.empty()) fail(ASR_BAD_AUDIO, "it has no frames; check that it is not empty");
-    } catch (const Error &error) {
-      if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_DEVICE_LOST) throw;
-      item.problem = error.what();
-    }
-    return item;
-  }
-
-  void align(Progress *progress, std::vector<Item> *items) {
-    std::vector<AlignmentJob> jobs(items->size());
-    pool_.run(items->size(), [&](size_t i) {
-      Item &item = (*items)[i];
-      if (!item.problem.empty()) return;
-      jobs[i].rows = item.rows.data();
-      jobs[i].n_rows = static_cast<uint32_t>(item.rows.size() / bundle_.front_end.n_dims());
-      jobs[i].graph = graphs_.graph(item.words, dictionary_.lexicon());
-    });
-    for (const double widening : kWidenings) search(widening, &jobs);
-    const bool is_compared = arguments_.out.has_goodness || !arguments_.leniency.allowed;
-    const std::vector<AlignmentJob> free_paths =
-        is_compared ? paths_of_any_phones(jobs) : std::vector<AlignmentJob>(jobs.size());
-    for (size_t i = 0; i < items->size(); ++i) {
-      Item &item = (*items)[i];
-      if (item.problem.empty()) item.problem = jobs[i].problem;
-      const TimedTranscript transcript = timed(item, jobs[i], free_paths[i]);
-      if (item.problem.empty() && !arguments_.leniency.allowed) check_is_said(transcript, progress, &item);
-      if (item.problem.empty()) {
-        output_.write(transcript);
+      item.transcript.text = texts_.of(*utterance);
+      for (const std::string &word : item.transcript.text) item.words.push_back(dictionary_.form_of(word));
+      item.lexicon = dictionary_.lexicon_of(item.words);
+      source.prepare(utterance, model_.bundle.front_end.n_dims());
+      if (utterance->input == ASR_INPUT_FLOAT) {
+        group.paths.back() = utterance->path;
       } else {
-        progress->hide();
-        ++n_failed_;
-        const bool is_named = item.problem.compare(0, item.id.size() + 2, item.id + ": ") == 0;
-        print_line(stderr, "senone: %s%s", is_named ? "" : (item.id + ": ").c_str(), item.problem.c_str());
+        item.rows = std::move(utterance->rows);
+      }
+    } catch (const Error &error) {
+      note(error, &item);
+    }
+  }
+
+  // Notes why an item cannot be aligned, unless nothing else could be, either.
+  static void note(const Error &error, AlignmentItem *item) {
+    if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_DEVICE_LOST) throw error;
+    item->problem = error.what();
+  }
+
+  void check_id(const Source &source, const std::string &id) {
+    if (!ids_.insert(id).second) {
+      fail(ASR_BAD_FILE, "\"%s\" is the id of two recordings; give each one of its own", id.c_str());
+    }
+    const AlignmentPaths &out = arguments_.out;
+    if (!(out.text_grids + out.subtitles).empty() && !source.has_safe_paths() && id.find('/') != std::string::npos) {
+      fail(ASR_INVALID_ARGUMENT, "the id \"%s\" has a slash, so it is no name for a file; give it another for %s", id.c_str(),
+           out.text_grids.empty() ? "--srt" : "--textgrid");
+    }
+    if (!(out.ctm + out.phone_ctm).empty() && id.find_first_of(" \t") != std::string::npos) {
+      fail(ASR_INVALID_ARGUMENT, "the id \"%s\" has a blank, which separates the columns of CTM; rename the recording",
+           id.c_str());
+    }
+  }
+
+  void align(Progress *progress, std::vector<Group> *groups) {
+    pool_.run(groups->size(), [&](size_t i) { align(&(*groups)[i]); });
+    for (const Group &group : *groups) {
+      for (const AlignmentItem &item : group.items) write(progress, item);
+    }
+    groups->clear();
+  }
+
+  void align(Group *group) {
+    std::unique_ptr<Worker> worker = workers_.take();
+    for (size_t i = 0; i < group->items.size(); ++i) {
+      if (group->paths[i].empty()) continue;
+      try {
+        group->items[i].more = worker->reader.open(group->paths[i]);
+      } catch (const Error &error) {
+        note(error, &group->items[i]);
       }
     }
-    items->clear();
+    worker->aligner.align({arguments_.leniency, arguments_.out.has_goodness}, &worker->pool, &group->items);
+    for (AlignmentItem &item : group->items) item.more = nullptr;  // it uses the worker
+    workers_.give_back(std::move(worker));
   }
 
-  // Searches the jobs that have rows and no path yet.
-  void search(double widening, std::vector<AlignmentJob> *jobs) const {
-    std::vector<AlignmentJob> tried;
-    std::vector<size_t> which;
-    for (size_t i = 0; i < jobs->size(); ++i) {
-      AlignmentJob &job = (*jobs)[i];
-      if (job.n_rows == 0 || !job.transition_ids.empty()) continue;
-      job.problem.clear();
-      which.push_back(i);
-      tried.push_back(std::move(job));
-    }
-    if (tried.empty()) return;
-    aligner_.align(&tried, widening);
-    for (size_t i = 0; i < which.size(); ++i) (*jobs)[which[i]] = std::move(tried[i]);
-  }
-
-  // Warns of words that other phones fit better, or refuses the whole text.
-  static void check_is_said(const TimedTranscript &transcript, Progress *progress, Item *item) {
-    std::vector<const TimedWord *> not_said;
-    double sum = 0, spoken_s = 0;
-    for (const TimedWord &word : transcript.words) {
-      const double word_s = word.end_s() - word.begin_s();
-      double of_word = 0;
-      for (const TimedPhone &phone : word.phones) of_word += phone.goodness.value_or(0) * (phone.end_s - phone.begin_s);
-      if (of_word < kNotSaid * word_s) not_said.push_back(&word);
-      sum += of_word;
-      spoken_s += word_s;
-    }
-    if (sum < kOtherText * spoken_s) {
-      const TimedWord &first = not_said.empty() ? transcript.words.front() : *not_said.front();
-      item->problem = format(
-          "its text does not seem to be said: %zu of %zu words do not fit the audio, the first '%s' at %.2f s; "
-          "correct the text, or give --lenient, which finds what differs",
-          std::max<size_t>(1, not_said.size()), transcript.words.size(), item->text[first.number].c_str(), first.begin_s());
-      return;
-    }
-    if (!not_said.empty()) progress->hide();
-    for (const TimedWord *word : not_said) {
-      print_line(stderr,
-                 "senone: warning: %s: the word '%s' at %.2f s does not fit the audio; check the text, or give --lenient",
-                 item->id.c_str(), item->text[word->number].c_str(), word->begin_s());
+  void write(Progress *progress, const AlignmentItem &item) {
+    const TimedTranscript &transcript = item.transcript;
+    if (!item.problem.empty() || !item.doubtful.empty()) progress->hide();
+    if (item.problem.empty()) {
+      for (const size_t i : item.doubtful) warn_of(transcript, transcript.words[i]);
+      output_.write(transcript);
+    } else {
+      ++n_failed_;
+      const bool is_named = item.problem.compare(0, transcript.id.size() + 2, transcript.id + ": ") == 0;
+      print_line(stderr, "senone: %s%s", is_named ? "" : (transcript.id + ": ").c_str(), item.problem.c_str());
     }
   }
 
-  // The same rows with any phones; a job without a path stays without.
-  std::vector<AlignmentJob> paths_of_any_phones(const std::vector<AlignmentJob> &jobs) const {
-    std::vector<AlignmentJob> free_paths(jobs.size());
-    for (size_t i = 0; i < jobs.size(); ++i) {
-      if (jobs[i].transition_ids.empty()) continue;
-      free_paths[i].rows = jobs[i].rows;
-      free_paths[i].n_rows = jobs[i].n_rows;
-      free_paths[i].graph = phone_loop_;
-    }
-    for (const double widening : kWidenings) search(kFreeShare * widening, &free_paths);
-    return free_paths;
-  }
-
-  TimedTranscript timed(const Item &item, const AlignmentJob &job, const AlignmentJob &free_path) const {
-    const FrontEnd &front_end = bundle_.front_end;
-    const double shift_s = front_end.shift_samples / front_end.sample_rate_hz;
-    TimedTranscript transcript{item.id, job.n_rows * shift_s, {}, item.text};
-    for (const AlignedWord &word : aligned_words(job, set_)) {
-      TimedWord timed_word{word.number, {}};
-      for (const AlignedPhone &phone : word.phones) {
-        timed_word.phones.push_back(
-            {set_.phones[phone.phone].name, phone.begin * shift_s, phone.end * shift_s, phone.log_likelihood});
-      }
-      if (!free_path.transition_ids.empty()) {
-        const std::vector<PhoneGoodness> rated = rate(word, free_path);
-        for (size_t i = 0; i < rated.size(); ++i) {
-          timed_word.phones[i].goodness = rated[i].goodness;
-          timed_word.phones[i].likeliest = set_.phones[rated[i].likeliest].name;
-        }
-      }
-      transcript.words.push_back(std::move(timed_word));
-    }
-    return transcript;
+  static void warn_of(const TimedTranscript &transcript, const TimedWord &word) {
+    print_line(stderr, "senone: warning: %s: the word '%s' at %.2f s does not fit the audio; check the text, or give --lenient",
+               transcript.id.c_str(), transcript.text[word.number].c_str(), word.begin_s());
   }
 };
 
 void run_align(const AlignArguments &arguments) {
   check_usage(arguments);
-  const double start_s = wall_seconds();
-  const Bundle bundle = read_bundle(arguments.recordings.model);
-  const HmmSet set = read_hmms(bundle);
-  check_contexts(bundle, set);
-  AlignRun run(arguments, bundle, set);
-  const auto [n, n_failed] = run.run();
-  if (n == 0) fail(ASR_BAD_FILE, "align: there are no recordings; check the list");
-  print_line(stderr, "align: %zu of %zu recordings in %.2f s", n - n_failed, n, wall_seconds() - start_s);
-  if (n_failed > 0) fail(ASR_BAD_FILE, "align: %zu of %zu recordings were not aligned", n_failed, n);
+  AlignRun(arguments).run();
 }
 
 void add_align(Command senone) {
@@ -332,14 +295,17 @@ void add_align(Command senone) {
       .range(1u, static_cast<uint32_t>(kMaxPronunciations))
       .shows_default();
   command.option("--list", recordings.list, "File of recordings: a line each, path and optional id");
+  command.option("--folder", arguments->folder,
+                 "Folder of recordings, each with its text beside it, or a data directory of Kaldi (wav.scp, text)");
   command.option("--features", recordings.features, "Archive of Kaldi instead of recordings: features, or MFCCs");
   command.option("--transcripts", arguments->transcripts,
-                 "What is said: lines `words (id)`, or `id words`; default: a .lab or .txt file beside each recording");
+                 "What is said: lines `words (id)`, or `id words`; default: a .lab, .txt or .TextGrid file beside each");
   command.option("--ctm", arguments->out.ctm,
                  "File of words to write, in CTM: id, 1, start, duration, word; - is standard output");
   command.option("--phone-ctm", arguments->out.phone_ctm, "The same of phones");
   command.option("--json", arguments->out.json, "File of JSON lines to write: words and their phones");
   command.option("--textgrid", arguments->out.text_grids, "Folder for a TextGrid of each recording (Praat): words and phones");
+  command.option("--srt", arguments->out.subtitles, "Folder for subtitles of each recording (SubRip)");
   command.flag("--gop", arguments->out.has_goodness,
                "Goodness of pronunciation in --json: how well each phone fits compared with all, and which is likeliest");
   command.flag("--lenient", arguments->leniency.allowed,

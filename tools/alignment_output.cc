@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/alignment_output.h"
 
-#include <functional>
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
 
 #include "core/base/error.h"
 #include "core/base/json_writer.h"
+#include "tools/text_grid.h"
 
 namespace asr::tool {
 namespace {
-
-constexpr const char *kForeignLabel = "[foreign]";
 
 std::string label(const TimedTranscript &transcript, const TimedWord &word) {
   return word.number == kForeign ? kForeignLabel : transcript.text[word.number];
@@ -20,68 +22,97 @@ std::unique_ptr<OutputFile> opened(const std::string &path) {
   return std::make_unique<OutputFile>(path == "-" ? "/dev/stdout" : path);
 }
 
+// Milliseconds are rounded before they are subtracted, so that lines that follow each other do not overlap.
 void write_ctm_line(OutputFile *file, const std::string &id, double begin_s, double end_s, const std::string &label) {
-  file->write(format("%s 1 %.3f %.3f %s\n", id.c_str(), begin_s, end_s - begin_s, label.c_str()));
+  const double begin_ms = std::round(begin_s * 1000), end_ms = std::round(end_s * 1000);
+  file->write(format("%s 1 %.3f %.3f %s\n", id.c_str(), begin_ms / 1000, (end_ms - begin_ms) / 1000, label.c_str()));
 }
 
-// An interval of a tier; those without a label lie between the others.
-struct Interval {
-  double begin_s, end_s;
-  std::string label;
-};
-
-// Returns the intervals with others between them, so that they cover the recording, as Praat requires.
-std::vector<Interval> covering(const std::vector<Interval> &labelled, double duration_s) {
-  std::vector<Interval> all;
-  double end_s = 0;
-  for (const Interval &interval : labelled) {
-    if (interval.begin_s > end_s) all.push_back({end_s, interval.begin_s, ""});
-    all.push_back(interval);
-    end_s = interval.end_s;
+std::string text_grid_of_words(const TimedTranscript &transcript) {
+  IntervalTier words{"words", {}}, phones{"phones", {}};
+  for (const TimedWord &word : transcript.words) {
+    words.intervals.push_back({word.begin_s(), word.end_s(), label(transcript, word)});
+    for (const TimedPhone &phone : word.phones) phones.intervals.push_back({phone.begin_s, phone.end_s, phone.name});
   }
-  if (end_s < duration_s) all.push_back({end_s, duration_s, ""});
-  return all;
+  return text_grid({words, phones}, transcript.duration_s);
 }
 
-// In Praat's text files quotes within a text are doubled.
-std::string quoted(const std::string &text) {
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
+// A subtitle ends with a sentence, before a pause, or when it would be longer than this. The limits are those of the BBC's
+// guidelines: two lines of 37 letters.
+constexpr double kSubtitlePause_s = 0.8, kMaxSubtitle_s = 7;
+constexpr size_t kMaxLineLetters = 37, kMaxLetters = 2 * kMaxLineLetters;
+
+std::string subtitle_time(double s) {
+  const auto ms = static_cast<unsigned>(s * 1000 + 0.5);
+  return format("%02u:%02u:%02u,%03u", ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, ms % 1000);
 }
 
-std::string tier(int number, const std::string &name, const std::vector<Interval> &labelled, double duration_s) {
-  const std::vector<Interval> intervals = covering(labelled, duration_s);
-  std::string text = format(
-      "    item [%d]:\n        class = \"IntervalTier\"\n        name = \"%s\"\n        xmin = 0\n"
-      "        xmax = %.4f\n        intervals: size = %zu\n",
-      number, name.c_str(), duration_s, intervals.size());
-  for (size_t i = 0; i < intervals.size(); ++i) {
-    text += format("        intervals [%zu]:\n            xmin = %.4f\n            xmax = %.4f\n            text = %s\n", i + 1,
-                   intervals[i].begin_s, intervals[i].end_s, quoted(intervals[i].label).c_str());
+size_t n_letters(const std::string &text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; }));
+}
+
+// Returns the words with a line break before the first that does not fit the first line.
+std::string in_lines(const std::vector<std::string> &words) {
+  std::string text;
+  size_t n_line = 0;
+  bool is_broken = false;
+  for (const std::string &word : words) {
+    const size_t n = n_letters(word);
+    if (!text.empty() && !is_broken && n_line + 1 + n > kMaxLineLetters) {
+      text += '\n';
+      is_broken = true;
+    } else if (!text.empty()) {
+      text += ' ';
+      ++n_line;
+    }
+    text += word;
+    n_line += n;
   }
   return text;
 }
 
-// Praat's long text format (Boersma and Weenink, Praat manual, "TextGrid file formats").
-std::string text_grid(const TimedTranscript &transcript) {
-  std::vector<Interval> words, phones;
+// SubRip. What is said and is not in the text has no subtitle.
+std::string subtitles(const TimedTranscript &transcript) {
+  std::string text;
+  std::vector<std::string> words;
+  double begin_s = 0, end_s = 0;
+  size_t n_written = 0, n = 0;
+  const auto end = [&] {
+    if (words.empty()) return;
+    text += format("%zu\n%s --> %s\n%s\n\n", ++n_written, subtitle_time(begin_s).c_str(), subtitle_time(end_s).c_str(),
+                   in_lines(words).c_str());
+    words.clear();
+  };
   for (const TimedWord &word : transcript.words) {
-    words.push_back({word.begin_s(), word.end_s(), label(transcript, word)});
-    for (const TimedPhone &phone : word.phones) phones.push_back({phone.begin_s, phone.end_s, phone.name});
+    if (word.number == kForeign) continue;
+    const std::string &written = transcript.text[word.number];
+    const bool ends_sentence = !words.empty() && strchr(".?!", words.back().back()) != nullptr;
+    const bool is_long = word.end_s() - begin_s > kMaxSubtitle_s || n + 1 + n_letters(written) > kMaxLetters;
+    if (ends_sentence || is_long || word.begin_s() - end_s > kSubtitlePause_s) end();
+    if (words.empty()) begin_s = word.begin_s();
+    n = words.empty() ? n_letters(written) : n + 1 + n_letters(written);
+    words.push_back(written);
+    end_s = word.end_s();
   }
-  return format(
-             "File type = \"ooTextFile\"\nObject class = \"TextGrid\"\n\nxmin = 0\nxmax = %.4f\ntiers? <exists>\nsize = 2\n"
-             "item []:\n",
-             transcript.duration_s) +
-         tier(1, "words", words, transcript.duration_s) + tier(2, "phones", phones, transcript.duration_s);
+  end();
+  return text;
+}
+
+// Writes a file whole, in a folder that is made if it is missing.
+void write_file(const std::string &path, const std::string &text) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
 }
 
 void put_times(double begin_s, double end_s, JsonWriter *json) {
+  const auto rounded = [](double s) { return std::round(s * 1e4) / 1e4; };
   json->key("start");
-  json->value(begin_s);
+  json->value(rounded(begin_s));
   json->key("end");
-  json->value(end_s);
+  json->value(rounded(end_s));
 }
 
 void put_word(const TimedTranscript &transcript, const TimedWord &word, bool has_goodness, JsonWriter *json) {
@@ -93,6 +124,10 @@ void put_word(const TimedTranscript &transcript, const TimedWord &word, bool has
     json->value(word.number);
   }
   put_times(word.begin_s(), word.end_s(), json);
+  if (word.phones.front().goodness) {
+    json->key("confidence");
+    json->value(std::round(word.confidence() * 1e4) / 1e4);
+  }
   json->key("phones");
   json->begin_array();
   for (const TimedPhone &phone : word.phones) {
@@ -127,13 +162,7 @@ std::string json_line(const TimedTranscript &transcript, bool has_goodness) {
   json.end_array();
   json.key("not_said");
   json.begin_array();
-  std::vector<bool> said(transcript.text.size());
-  for (const TimedWord &word : transcript.words) {
-    if (word.number != kForeign) said[word.number] = true;
-  }
-  for (size_t i = 0; i < said.size(); ++i) {
-    if (!said[i]) json.value(i);
-  }
+  for (const uint32_t number : not_said(transcript)) json.value(number);
   json.end_array();
   json.end_object();
   return json.text() + "\n";
@@ -143,6 +172,7 @@ std::string json_line(const TimedTranscript &transcript, bool has_goodness) {
 
 AlignmentOutput::AlignmentOutput(const AlignmentPaths &paths)
     : text_grids_(paths.text_grids),
+      subtitles_(paths.subtitles),
       has_goodness_(paths.has_goodness),
       ctm_(opened(paths.ctm)),
       phone_ctm_(opened(paths.phone_ctm)),
@@ -157,10 +187,18 @@ void AlignmentOutput::write(const TimedTranscript &transcript) {
     }
   }
   if (json_) json_->write(json_line(transcript, has_goodness_));
-  if (text_grids_.empty()) return;
-  OutputFile file(text_grids_ + "/" + transcript.id + ".TextGrid");
-  file.write(text_grid(transcript));
-  file.commit();
+  if (!text_grids_.empty()) write_file(text_grid_of(transcript.id), text_grid_of_words(transcript));
+  if (!subtitles_.empty()) write_file(subtitles_ + "/" + transcript.id + ".srt", subtitles(transcript));
+}
+
+bool AlignmentOutput::has_all_of(const std::string &id) const {
+  if (ctm_ || phone_ctm_ || json_) return false;
+  const bool has_grid = text_grids_.empty() || std::filesystem::exists(text_grid_of(id));
+  return has_grid && (subtitles_.empty() || std::filesystem::exists(subtitles_ + "/" + id + ".srt"));
+}
+
+std::string AlignmentOutput::text_grid_of(const std::string &id) const {
+  return text_grids_.empty() ? "" : text_grids_ + "/" + id + ".TextGrid";
 }
 
 void AlignmentOutput::commit() {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of features of whole recordings, as recognition makes them: for `senone train`.
+// Rows of features of recordings, as recognition makes them: for `senone train` and `senone align`.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "core/audio/resample_filter.h"
-#include "core/backend/registry.h"
-#include "core/feature/feature_pipeline.h"
+#include "builder/train/sample_rows.h"
 
 namespace asr::tool {
 
@@ -16,22 +15,22 @@ class RecordingRows {
   // The device must outlive this. cmn: "model", "live", "batch" or "none".
   RecordingRows(const Device &device, const FrontEnd &front_end, const std::string &cmn, uint32_t window_frames,
                 uint32_t raw_rate_hz);
-  ~RecordingRows();
-  RecordingRows(const RecordingRows &) = delete;
-  RecordingRows &operator=(const RecordingRows &) = delete;
 
   // [n_frames][front_end.n_dims()]. Throws if the recording is cut short, since its transcript then has more words.
   std::vector<float> read(const std::string &path);
 
- private:
-  void extract(FeaturePipeline *pipeline, std::vector<float> *rows) const;
+  // The same in pieces. Each call of what this returns appends the next rows; it returns false at the end. It must not outlive
+  // this.
+  std::function<bool(std::vector<float> *rows)> open(const std::string &path);
 
-  const Device &device_;
+ private:
+  class Reading;
+
   const FeatureTables tables_;
   const CmnKind cmn_;
-  const uint32_t window_frames_, raw_rate_hz_;
+  const uint32_t raw_rate_hz_;
+  const train::RowMaker maker_;
   ResampleFilters filters_;
-  asr_backend_features *features_ = nullptr;
 };
 
 }  // namespace asr::tool

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// senone_build.hpp - grammars compiled in the process, for C++17: a header over asr_build.h. asr_build.h remains the manual.
-// A program links libsenone_build, and libsenone only if it also recognises.
+// senone_build.hpp - grammars compiled in the process, and alignment, for C++17: a header over asr_build.h. asr_build.h remains
+// the manual. A program links libsenone_build, and libsenone only if it also recognises.
 //
 //   senone::GrammarBuilder builder("bundle");           builder.add_lexicon("words.dict");
 //   senone::Grammar menu = builder.jsgf(text);          engine.add_graph_bytes("menu", menu.bytes());
+//   senone::Aligner aligner("bundle", "cmudict.dict");  for (auto word : aligner.align(samples, n, text).words()) ...
 //
-// HANDLES   GrammarBuilder and Grammar own their objects and can be moved, not copied. A moved-from or default-constructed
+// HANDLES   GrammarBuilder, Grammar, Aligner and Alignment own their objects and can be moved, not copied. A moved-from or
+// default-constructed
 //           one is empty: it converts to false, and may only be assigned to and destroyed.
 // TEXT      Text is never copied: bytes and unknown words belong to their Grammar, which outlives its builder.
 // ERRORS    Errors are as in senone.hpp: senone::Error with the library's message, thrown, or in the Expected of a try_
@@ -208,6 +210,115 @@ class GrammarBuilder {
   }
 
   std::unique_ptr<asr_builder, Close> handle_;
+};
+
+// The fields of asr_align_config with their defaults.
+struct AlignConfig : asr_align_config {
+  AlignConfig() noexcept : asr_align_config() { asr_align_config_default(this); }
+};
+
+// The fields of asr_aligner_config with their defaults.
+struct AlignerConfig : asr_aligner_config {
+  AlignerConfig() noexcept : asr_aligner_config() { asr_aligner_config_default(this); }
+};
+
+// Phones of an alignment, or those of one of its words.
+class AlignedPhones : public detail::Range<AlignedPhones> {
+ public:
+  AlignedPhones(const asr_alignment *alignment, std::size_t first, std::size_t n)
+      : alignment_(alignment), first_(first), n_(n) {}
+
+  std::size_t size() const noexcept { return n_; }
+  asr_aligned_phone operator[](std::size_t index) const {
+    auto phone = detail::sized<asr_aligned_phone>();
+    detail::build_outcome(asr_alignment_phone(alignment_, first_ + index, &phone)).value();
+    return phone;
+  }
+
+ private:
+  const asr_alignment *alignment_;
+  std::size_t first_, n_;
+};
+
+// Words of an alignment in the order of their times.
+class AlignedWords : public detail::Range<AlignedWords> {
+ public:
+  AlignedWords(const asr_alignment *alignment, std::size_t n) : alignment_(alignment), n_(n) {}
+
+  std::size_t size() const noexcept { return n_; }
+  asr_aligned_word operator[](std::size_t index) const {
+    auto word = detail::sized<asr_aligned_word>();
+    detail::build_outcome(asr_alignment_word(alignment_, index, &word)).value();
+    return word;
+  }
+
+ private:
+  const asr_alignment *alignment_;
+  std::size_t n_;
+};
+
+// Alignment has the times of a recording's words and phones.
+class Alignment {
+ public:
+  Alignment() = default;
+  explicit Alignment(asr_alignment *alignment) noexcept : handle_(alignment) {}  // takes ownership
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  const asr_alignment *get() const noexcept { return handle_.get(); }
+
+  AlignedWords words() const { return {get(), info().n_words}; }
+  AlignedPhones phones() const { return {get(), 0, info().n_phones}; }
+  AlignedPhones phones(const asr_aligned_word &word) const { return {get(), word.first_phone, word.n_phones}; }
+  // Returns duration_s, and the numbers of the text's words that are not said.
+  asr_alignment_info info() const {
+    auto info = detail::sized<asr_alignment_info>();
+    detail::build_outcome(asr_alignment_get_info(get(), &info)).value();
+    return info;
+  }
+
+ private:
+  struct Free {
+    void operator()(asr_alignment *alignment) const noexcept { asr_alignment_free(alignment); }
+  };
+  std::unique_ptr<asr_alignment, Free> handle_;
+};
+
+// Aligner aligns recordings with their texts, with the model of a bundle and a dictionary.
+class Aligner {
+ public:
+  Aligner() = default;
+  Aligner(const std::string &bundle, const std::string &lexicon, const AlignerConfig &config = AlignerConfig())
+      : Aligner(try_open(bundle, lexicon, config).value()) {}
+  static Expected<Aligner> try_open(const std::string &bundle, const std::string &lexicon,
+                                    const AlignerConfig &config = AlignerConfig()) {
+    asr_aligner *aligner = nullptr;
+    const asr_status status = asr_aligner_open(bundle.c_str(), lexicon.c_str(), &config, &aligner);
+    if (status != ASR_OK) return detail::last_build_error(status);
+    return Aligner(aligner);
+  }
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  asr_aligner *get() const noexcept { return handle_.get(); }
+
+  // Aligns a recording of n samples per channel; config.input is their type.
+  Alignment align(const void *samples, std::size_t n, std::string_view text, const AlignConfig &config = AlignConfig()) const {
+    return try_align(samples, n, text, config).value();
+  }
+  Expected<Alignment> try_align(const void *samples, std::size_t n, std::string_view text,
+                                const AlignConfig &config = AlignConfig()) const {
+    asr_alignment *alignment = nullptr;
+    const asr_status status = asr_align(get(), samples, n, detail::data_of(text), text.size(), &config, &alignment);
+    if (status != ASR_OK) return detail::last_build_error(status);
+    return Alignment(alignment);
+  }
+
+ private:
+  struct Close {
+    void operator()(asr_aligner *aligner) const noexcept { asr_aligner_close(aligner); }
+  };
+  explicit Aligner(asr_aligner *aligner) : handle_(aligner) {}
+
+  std::unique_ptr<asr_aligner, Close> handle_;
 };
 
 }  // namespace senone

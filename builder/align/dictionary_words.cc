@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/align/dictionary_words.h"
 
+#include <map>
+
+#include "builder/text/text_file.h"
 #include "builder/text/unicode.h"
 #include "core/base/error.h"
 
@@ -32,9 +35,7 @@ std::string without_signs(std::string word) {
 }  // namespace
 
 DictionaryWords::DictionaryWords(const std::string &path, const HmmSet &set, const std::string &g2p, uint32_t n_variants)
-    : path_(path) {
-  size_t n_left_out = 0;
-  lexicon_ = read_sphinx_lexicon(path, set, &n_left_out);
+    : path_(path), lexicon_(read_text(path, {"a dictionary"}), path, set) {
   if (!g2p.empty()) guessed_.emplace(std::make_shared<G2pModel>(read_g2p_model(g2p)), set, n_variants);
 }
 
@@ -46,19 +47,24 @@ std::string DictionaryWords::form_of(const std::string &word) {
     }
   }
   for (const std::string &form : {bare, to_lower(bare), to_upper(bare)}) {
-    if (guess(form)) return form;
+    if (guesses(form)) return form;
   }
-  const auto left_out = lexicon_.left_out.find(word);
-  const std::string why =
-      left_out == lexicon_.left_out.end() ? "is not in " + path_ : "cannot be used: " + left_out->second.why();
-  fail(ASR_BAD_FILE, "the word '%s' %s; add it there%s, or correct the text", word.c_str(), why.c_str(),
+  const LeftOut *const left_out = lexicon_.left_out(word);
+  const std::string why = left_out == nullptr ? "is not in " + path_ : "cannot be used: " + left_out->why();
+  fail(ASR_INVALID_ARGUMENT, "the word '%s' %s; add it there%s, or correct the text", word.c_str(), why.c_str(),
        guessed_ ? "" : ", give --g2p MODEL");
 }
 
-bool DictionaryWords::guess(const std::string &word) {
-  if (!guessed_ || !guessed_->pronounces(word)) return false;
-  add_words(&lexicon_, {*guessed_->words().find(word)}, path_);
-  return true;
+Lexicon DictionaryWords::lexicon_of(const std::vector<std::string> &forms) const {
+  Lexicon lexicon = lexicon_.restricted(forms);
+  if (!guessed_) return lexicon;
+  std::map<std::string, std::vector<std::vector<uint32_t>>> guessed;
+  for (const std::string &form : forms) {
+    const auto found = guessed_->words().find(form);
+    if (found != guessed_->words().end() && !lexicon_.contains(form)) guessed.insert(*found);
+  }
+  add_words(&lexicon, guessed, path_);
+  return lexicon;
 }
 
 }  // namespace asr

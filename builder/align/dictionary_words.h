@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "builder/graph/guessed_words.h"
 #include "builder/graph/lexicon.h"
@@ -21,15 +22,15 @@ class DictionaryWords {
   // punctuation around it. Throws if there is none, naming why.
   std::string form_of(const std::string &word);
 
-  // The dictionary with the words that were guessed.
-  const Lexicon &lexicon() const { return lexicon_; }
+  // Returns a lexicon of these forms.
+  Lexicon lexicon_of(const std::vector<std::string> &forms) const;
 
  private:
   const std::string path_;
-  Lexicon lexicon_;
+  const PackedLexicon lexicon_;
   std::optional<GuessedWords> guessed_;
 
-  bool guess(const std::string &word);
+  bool guesses(const std::string &word) { return guessed_ && guessed_->pronounces(word); }
 };
 
 }  // namespace asr

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/align/text_graph.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace asr {
@@ -8,7 +9,7 @@ namespace {
 
 std::string numbered(size_t i) { return std::to_string(i); }
 
-Grammar grammar_of(size_t n_words, const Leniency &leniency) {
+Grammar grammar_of(size_t n_words, const Leniency &leniency, TextEnd end) {
   Grammar grammar;
   grammar.words = {"<eps>"};
   grammar.start = grammar.add_state();
@@ -18,6 +19,7 @@ Grammar grammar_of(size_t n_words, const Leniency &leniency) {
     grammar.arcs[i].push_back({i + 1, 0, next});
     if (leniency.allowed) grammar.arcs[i].push_back({0, static_cast<float>(leniency.skip_cost), next});
   }
+  if (end == TextEnd::kAnyWord) std::fill(grammar.final_costs.begin(), grammar.final_costs.end(), 0.0f);
   grammar.final_costs.back() = 0;
   return grammar;
 }
@@ -43,14 +45,14 @@ GraphOptions with_foreign_phones(const HmmSet &set, GraphOptions options, const 
 
 }  // namespace
 
-TextGraphs::TextGraphs(const HmmSet &set, GraphOptions options, const Leniency &leniency)
-    : set_(set), contexts_(set), leniency_(leniency), options_(with_foreign_phones(set, std::move(options), leniency)) {}
+TextGraphs::TextGraphs(const HmmSet &set, GraphOptions options) : set_(set), contexts_(set), options_(std::move(options)) {}
 
-GraphData TextGraphs::graph(const std::vector<std::string> &words, const Lexicon &lexicon) const {
+GraphData TextGraphs::graph(const std::vector<std::string> &words, const Lexicon &lexicon, const Leniency &leniency,
+                            TextEnd end) const {
   GraphSizes sizes{};
   const BuildProgress no_progress = [](double, const std::string &) {};
-  return build_graph(set_, contexts_, numbered_lexicon(words, lexicon), grammar_of(words.size(), leniency_), options_,
-                     no_progress, &sizes);
+  return build_graph(set_, contexts_, numbered_lexicon(words, lexicon), grammar_of(words.size(), leniency, end),
+                     with_foreign_phones(set_, options_, leniency), no_progress, &sizes);
 }
 
 }  // namespace asr

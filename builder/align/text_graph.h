@@ -17,21 +17,26 @@ struct Leniency {
   double foreign_cost = 0;  // for each phone that is said between words and is not in the text
 };
 
+constexpr Leniency kDefaultLeniency{false, 40, 30};
+
+// Where a path through a graph may end.
+enum class TextEnd { kLastWord, kAnyWord };
+
 // TextGraphs makes graphs of texts. In each the word id i + 1 is word i of the text. Any pronunciation may be said, with
 // silence and fillers between words. If leniency is allowed, words may be left out, and phones of any kind may be said between
 // words: they have the model's context-independent HMMs, as in the loop of rejection (phone_loop.h). Functions may be called on
 // several threads at once.
 class TextGraphs {
  public:
-  TextGraphs(const HmmSet &set, GraphOptions options, const Leniency &leniency);  // the set must outlive this
+  TextGraphs(const HmmSet &set, GraphOptions options);  // the set must outlive this
 
   // The lexicon has all words.
-  GraphData graph(const std::vector<std::string> &words, const Lexicon &lexicon) const;
+  GraphData graph(const std::vector<std::string> &words, const Lexicon &lexicon, const Leniency &leniency,
+                  TextEnd end = TextEnd::kLastWord) const;
 
  private:
   const HmmSet &set_;
   const ContextTable contexts_;
-  const Leniency leniency_;
   const GraphOptions options_;
 };
 

@@ -15,33 +15,36 @@
 namespace asr {
 namespace {
 
-std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> fields;
-  for (size_t at = line.find_first_not_of(" \t\r"); at != std::string_view::npos;) {
-    const size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
-    fields.emplace_back(line.substr(at, end - at));
-    at = line.find_first_not_of(" \t\r", end);
+using Fields = std::vector<std::string_view>;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+void split(std::string_view line, Fields *fields) {
+  fields->clear();
+  for (size_t at = 0; at < line.size();) {
+    const size_t begin = at;
+    while (at < line.size() && !is_blank(line[at])) ++at;
+    if (at > begin) fields->push_back(line.substr(begin, at - begin));
+    while (at < line.size() && is_blank(line[at])) ++at;
   }
-  return fields;
 }
 
 // Removes a comment: it begins with a '#' that stands by itself or, after the first phone, with any '#', as at the ends of
 // cmudict's lines. A word may begin with '#', because dictionaries have "#hash-mark".
-std::vector<std::string> without_comment(std::vector<std::string> fields) {
-  for (size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i] == "#" || (i >= 2 && fields[i][0] == '#')) fields.resize(i);
+void remove_comment(Fields *fields) {
+  for (size_t i = 0; i < fields->size(); ++i) {
+    if ((*fields)[i] == "#" || (i >= 2 && (*fields)[i][0] == '#')) fields->resize(i);
   }
-  return fields;
 }
 
 // Returns "word" for its variant "word(2)".
-std::string base_form(const std::string &word) {
+std::string base_form(std::string_view word) {
   const size_t open = word.rfind('(');
-  return word.back() == ')' && open != std::string::npos && open > 0 ? word.substr(0, open) : word;
+  return std::string(word.back() == ')' && open != std::string_view::npos && open > 0 ? word.substr(0, open) : word);
 }
 
 // Returns the value of a decimal number.
-std::optional<double> number_of(const std::string &field) {
+std::optional<double> number_of(std::string_view field) {
   double value = 0;
   const auto [stop, error] = std::from_chars(field.data(), field.data() + field.size(), value);
   const bool is_number = error == std::errc() && stop == field.data() + field.size() && std::isfinite(value);
@@ -49,17 +52,17 @@ std::optional<double> number_of(const std::string &field) {
 }
 
 // Returns true if the word is followed by HTK's "[output]".
-bool has_output(const std::vector<std::string> &fields, const std::function<bool(const std::string &name)> &is_phone) {
+bool has_output(const Fields &fields, const std::function<bool(const std::string &name)> &is_phone) {
   return fields.size() > 2 && fields[1].front() == '[' && fields[1].back() == ']' && fields[1].size() > 1 &&
-         !(is_phone && is_phone(fields[1]));
+         !(is_phone && is_phone(std::string(fields[1])));
 }
 
 // Returns true if all of a word's letters are digits.
-bool is_category(const std::string &word) { return word.find_first_not_of("0123456789") == std::string::npos; }
+bool is_category(std::string_view word) { return word.find_first_not_of("0123456789") == std::string_view::npos; }
 
 // Calls `use` with the number and the fields of each line that has some.
-void for_each_line(const std::string &text,
-                   const std::function<void(size_t number, const std::vector<std::string> &fields)> &use) {
+void for_each_line(const std::string &text, const std::function<void(size_t number, const Fields &fields)> &use) {
+  Fields fields;
   size_t number = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -67,7 +70,8 @@ void for_each_line(const std::string &text,
     at = end + 1;
     ++number;
     if (line.substr(0, 2) == "##" || line.substr(0, 2) == ";;") continue;
-    const std::vector<std::string> fields = without_comment(split(line));
+    split(line, &fields);
+    remove_comment(&fields);
     if (!fields.empty()) use(number, fields);
   }
 }
@@ -104,15 +108,15 @@ void read_dictionary_lines(const std::string &text, const std::string &source,
                            const std::function<void(const DictionaryLine &line)> &use,
                            const std::function<bool(const std::string &name)> &is_phone) {
   bool all_have_numbers = true, all_are_categories = true, has_first_category = false;
-  for_each_line(text, [&](size_t, const std::vector<std::string> &fields) {
-    all_are_categories =
-        all_are_categories && is_category(fields[0]) && has_output(fields, is_phone) && fields[1] != "[" + fields[0] + "]";
+  for_each_line(text, [&](size_t, const Fields &fields) {
+    all_are_categories = all_are_categories && is_category(fields[0]) && has_output(fields, is_phone) &&
+                         fields[1].substr(1, fields[1].size() - 2) != fields[0];
     has_first_category = has_first_category || fields[0] == "0";
     const size_t at = has_output(fields, is_phone) ? 2 : 1;
     all_have_numbers = all_have_numbers && fields.size() > at + 1 && number_of(fields[at]);
   });
   bool is_first = true;
-  for_each_line(text, [&](size_t number, const std::vector<std::string> &fields) {
+  for_each_line(text, [&](size_t number, const Fields &fields) {
     if (std::exchange(is_first, false) && all_are_categories && has_first_category) {
       fail(
           ASR_BAD_FILE,
@@ -121,7 +125,7 @@ void read_dictionary_lines(const std::string &text, const std::string &source,
           source.c_str());
     }
     const auto refuse = [&](const std::string &why) {
-      fail(ASR_BAD_FILE, "%s: line %zu: '%.40s' %s", source.c_str(), number, fields[0].c_str(), why.c_str());
+      fail(ASR_BAD_FILE, "%s: line %zu: '%.40s' %s", source.c_str(), number, std::string(fields[0]).c_str(), why.c_str());
     };
     DictionaryLine line;
     line.number = number;
@@ -132,15 +136,16 @@ void read_dictionary_lines(const std::string &text, const std::string &source,
       if (line.output == line.word) line.output.reset();
       ++at;
     }
-    const auto is_column = [&](const std::string &field) {
-      return number_of(field) && (all_have_numbers || field.find('.') != std::string::npos) && !(is_phone && is_phone(field));
+    const auto is_column = [&](std::string_view field) {
+      return number_of(field) && (all_have_numbers || field.find('.') != std::string_view::npos) &&
+             !(is_phone && is_phone(std::string(field)));
     };
     size_t n_columns = 0;
     while (at + n_columns < fields.size() && is_column(fields[at + n_columns])) ++n_columns;
     if (n_columns > 0) {
       line.probability = *number_of(fields[at]);
       if (!(line.probability > 0 && line.probability <= 1)) {
-        refuse("has the probability " + fields[at] + "; it must be above 0 and at most 1");
+        refuse("has the probability " + std::string(fields[at]) + "; it must be above 0 and at most 1");
       }
       if (n_columns != 1 && n_columns != 4) {
         refuse(format("has %zu numbers before its phones; give its probability alone, or with three about silence", n_columns));

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <functional>
 #include <map>
+#include <set>
 
 #include "builder/g2p/dictionary.h"
 #include "builder/text/text_file.h"
@@ -116,24 +119,28 @@ void check_position(const PhoneNames::Named &named, size_t i, const DictionaryLi
        (name.substr(0, name.size() - 2) + kPositionEndings[position]).c_str());
 }
 
-}  // namespace
+float cost_of(const DictionaryLine &line) { return static_cast<float>(-std::log(line.probability) + 0.0); }
 
-std::string LeftOut::why() const { return format("line %zu has the phone '%s', which the model lacks", line, phone.c_str()); }
-
-Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source, const HmmSet &set, size_t *n_left_out) {
-  const PhoneNames names(set);
-  WordsOf words_of;
+struct LinesRead {
   std::map<std::string, LeftOut> left_out;
+  size_t n_left_out = 0, n_with_silence = 0;
+};
+
+// Calls `add` for each pronunciation whose phones the model has. Throws if there is none.
+LinesRead read_pronunciations(const std::string &text, const std::string &source, const HmmSet &set,
+                              const std::function<void(const DictionaryLine &, const std::vector<uint32_t> &phones)> &add) {
+  const PhoneNames names(set);
+  LinesRead read;
   const LeftOut *first = nullptr;
-  size_t n_with_silence = 0;
-  *n_left_out = 0;
+  bool is_empty = true;
+  std::vector<uint32_t> phones;
   read_dictionary_lines(
       text, source,
       [&](const DictionaryLine &line) {
-        std::vector<uint32_t> phones;
+        phones.clear();
         const auto leave_out = [&](const std::string &phone) {
-          ++*n_left_out;
-          const auto added = left_out.emplace(line.word, LeftOut{line.number, phone}).first;
+          ++read.n_left_out;
+          const auto added = read.left_out.emplace(line.word, LeftOut{line.number, phone}).first;
           if (first == nullptr) first = &added->second;
         };
         for (size_t i = 0; i < line.phones.size(); ++i) {
@@ -146,22 +153,84 @@ Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source,
           }
           phones.push_back(named->phone);
         }
-        words_of[phones].push_back({line.word, static_cast<float>(-std::log(line.probability) + 0.0), line.output});
-        n_with_silence += line.has_silence;
+        add(line, phones);
+        is_empty = false;
+        read.n_with_silence += line.has_silence;
       },
       [&](const std::string &name) { return names.find(name) != nullptr; });
-  if (words_of.empty()) {
+  if (is_empty) {
     fail(ASR_BAD_FILE, "%s: %s; give the dictionary made for this model", source.c_str(),
          first == nullptr ? "no words in it" : first->why().c_str());
   }
+  return read;
+}
+
+}  // namespace
+
+std::string LeftOut::why() const { return format("line %zu has the phone '%s', which the model lacks", line, phone.c_str()); }
+
+Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source, const HmmSet &set, size_t *n_left_out) {
+  WordsOf words_of;
+  LinesRead read = read_pronunciations(text, source, set, [&](const DictionaryLine &line, const std::vector<uint32_t> &phones) {
+    words_of[phones].push_back({line.word, cost_of(line), line.output});
+  });
+  *n_left_out = read.n_left_out;
   Lexicon lexicon = numbered(words_of, source);
-  lexicon.left_out = std::move(left_out);
-  if (n_with_silence > 0) {
+  lexicon.left_out = std::move(read.left_out);
+  if (read.n_with_silence > 0) {
     lexicon.notes.push_back(
         format("%s: the probabilities of silence at %zu pronunciations are not used; the graph has one for all words",
-               source.c_str(), n_with_silence));
+               source.c_str(), read.n_with_silence));
   }
   return lexicon;
+}
+
+PackedLexicon::PackedLexicon(const std::string &text, const std::string &source, const HmmSet &set) : source_(source) {
+  LinesRead read = read_pronunciations(text, source, set, [&](const DictionaryLine &line, const std::vector<uint32_t> &phones) {
+    const auto first = static_cast<uint32_t>(phones_.size());
+    pronunciations_.push_back(
+        {static_cast<uint32_t>(words_.size()), first, static_cast<uint32_t>(phones.size()), cost_of(line)});
+    words_.append(line.word.c_str(), line.word.size() + 1);
+    phones_.insert(phones_.end(), phones.begin(), phones.end());
+    if (line.output) outputs_[first] = *line.output;
+  });
+  left_out_ = std::move(read.left_out);
+  words_.shrink_to_fit();
+  phones_.shrink_to_fit();
+  pronunciations_.shrink_to_fit();
+  const auto is_before = [this](const Pronunciation &a, const Pronunciation &b) { return strcmp(word_of(a), word_of(b)) < 0; };
+  if (std::is_sorted(pronunciations_.begin(), pronunciations_.end(), is_before)) return;
+  std::stable_sort(pronunciations_.begin(), pronunciations_.end(), is_before);
+}
+
+PackedLexicon::Iterator PackedLexicon::begin_of(const std::string &word) const {
+  return std::lower_bound(pronunciations_.begin(), pronunciations_.end(), word,
+                          [this](const Pronunciation &a, const std::string &b) { return word_of(a) < b; });
+}
+
+PackedLexicon::Iterator PackedLexicon::end_of(const std::string &word) const {
+  return std::upper_bound(pronunciations_.begin(), pronunciations_.end(), word,
+                          [this](const std::string &a, const Pronunciation &b) { return a < word_of(b); });
+}
+
+const LeftOut *PackedLexicon::left_out(const std::string &word) const {
+  const auto found = left_out_.find(word);
+  return found == left_out_.end() ? nullptr : &found->second;
+}
+
+Lexicon PackedLexicon::restricted(const std::vector<std::string> &words) const {
+  WordsOf words_of;
+  const std::set<std::string> distinct(words.begin(), words.end());
+  for (const std::string &word : distinct) {
+    for (Iterator at = begin_of(word), end = end_of(word); at != end; ++at) {
+      PronouncedAs as{word, at->cost};
+      const auto output = outputs_.find(at->first);
+      if (output != outputs_.end()) as.output = output->second;
+      const auto first = phones_.begin() + at->first;
+      words_of[{first, first + at->n}].push_back(std::move(as));
+    }
+  }
+  return numbered(words_of, source_);
 }
 
 Lexicon read_sphinx_lexicon(const std::string &path, const HmmSet &set, size_t *n_left_out) {

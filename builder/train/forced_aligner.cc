@@ -29,7 +29,8 @@ asr_search_options search_options(double beam, double lattice_beam) {
 // The search of one utterance.
 class ForcedAligner::Search {
  public:
-  Search(const Device &device, const asr_search_options &options, AlignmentJob *job) : device_(device), job_(job) {
+  Search(const Device &device, asr_search_options options, AlignmentJob *job) : device_(device), job_(job) {
+    options.beam *= job->beam_share;
     const GraphData &graph = job->graph;
     for (const Transition &transition : graph.transitions) pdf_of_.push_back(transition.pdf);
     view_ = {sizeof(view_),
@@ -53,17 +54,20 @@ class ForcedAligner::Search {
     channel_ = {channel, device.api()->channel_end};
   }
 
-  // Adds the next rows to the rows to score, and an advance over them. Adds nothing at the end.
-  void add(uint32_t n_dims, std::vector<float> *rows, std::vector<asr_advance_job> *advances) {
+  bool has_rows_of(const Search &other) const { return job_->rows == other.job_->rows && job_->n_rows == other.job_->n_rows; }
+
+  // Adds the next rows to the rows to score, unless the search before this one has the same and has added them, and an advance
+  // over them. Adds nothing at the end.
+  void add(uint32_t n_dims, bool are_added, std::vector<float> *rows, std::vector<asr_advance_job> *advances) {
     const uint32_t n = std::min(kWindowFrames, job_->n_rows - n_done_);
     if (n == 0) return;
+    const float *const first = job_->rows + size_t{n_done_} * n_dims;
+    if (!are_added) rows->insert(rows->end(), first, first + size_t{n} * n_dims);
     asr_advance_job advance{};
     advance.channel = channel_.get();
-    advance.first_row = static_cast<uint32_t>(rows->size() / n_dims);
+    advance.first_row = static_cast<uint32_t>(rows->size() / n_dims) - n;
     advance.n_frames = n;
     advances->push_back(advance);
-    const float *const first = job_->rows + size_t{n_done_} * n_dims;
-    rows->insert(rows->end(), first, first + size_t{n} * n_dims);
     n_done_ += n;
   }
 
@@ -107,17 +111,17 @@ class ForcedAligner::Search {
   uint32_t n_done_ = 0;
 };
 
-asr_backend_options ForcedAligner::options(uint32_t n_threads) {
+asr_backend_options ForcedAligner::options(uint32_t n_threads, uint32_t n_jobs) {
   asr_backend_options options{};
   options.size = sizeof(options);
-  options.max_lanes = kMaxJobs;
+  options.max_lanes = n_jobs;
   options.window_frames = kWindowFrames;
   options.n_threads = n_threads;
   return options;
 }
 
 ForcedAligner::ForcedAligner(const Device &device, const AcousticModel &model, double beam, double lattice_beam)
-    : device_(device), n_dims_(model.n_dims), search_(search_options(beam, lattice_beam)) {
+    : device_(device), n_dims_(model.n_dims), n_states_(model.n_states), search_(search_options(beam, lattice_beam)) {
   device.require_search();
   device.check(device.api()->load_acoustic(device.get(), AcousticView(model).get(), &acoustic_));
 }
@@ -135,7 +139,9 @@ void ForcedAligner::align(std::vector<AlignmentJob> *jobs, double widening) cons
   for (;;) {
     rows.clear();
     advances.clear();
-    for (Search &search : searches) search.add(n_dims_, &rows, &advances);
+    for (size_t i = 0; i < searches.size(); ++i) {
+      searches[i].add(n_dims_, i > 0 && searches[i].has_rows_of(searches[i - 1]), &rows, &advances);
+    }
     if (advances.empty()) break;
     const auto n_rows = static_cast<uint32_t>(rows.size() / n_dims_);
     const asr_score_job score{acoustic_, rows.data(), n_rows, 0, nullptr};
@@ -147,6 +153,27 @@ void ForcedAligner::align(std::vector<AlignmentJob> *jobs, double widening) cons
     search.take_states();
     if (search_.lattice_beam > 0) search.take_shares();
   }
+}
+
+std::vector<float> ForcedAligner::log_likelihoods(const std::vector<const float *> &rows,
+                                                  const std::vector<uint32_t> &states) const {
+  std::vector<float> found, features, loglikes(size_t{kWindowFrames} * n_states_);
+  for (size_t first = 0, i = 0; first < rows.size(); first = i) {
+    features.clear();
+    std::vector<size_t> place;  // of each row in this window
+    for (uint32_t n = 0; i < rows.size(); ++i) {
+      const bool is_new = place.empty() || rows[i] != rows[i - 1];
+      if (is_new && n++ == kWindowFrames) break;
+      if (is_new) features.insert(features.end(), rows[i], rows[i] + n_dims_);
+      place.push_back(n - 1);
+    }
+    const auto n_rows = static_cast<uint32_t>(features.size() / n_dims_);
+    const asr_score_job score{acoustic_, features.data(), n_rows, 0, loglikes.data()};
+    device_.check(device_.api()->score(device_.get(), &score, 1));
+    device_.check(device_.api()->wait(device_.get(), 0));
+    for (size_t k = 0; k < place.size(); ++k) found.push_back(loglikes[place[k] * n_states_ + states[first + k]]);
+  }
+  return found;
 }
 
 }  // namespace asr::train

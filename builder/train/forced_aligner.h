@@ -15,8 +15,9 @@
 namespace asr::train {
 
 struct AlignmentJob {
-  const float *rows = nullptr;  // [n_rows][n_dims]
+  const float *rows = nullptr;  // [n_rows][n_dims]; those of the job before it, if it has the same, are scored once for both
   uint32_t n_rows = 0;
+  float beam_share = 1;  // of the aligner's beam
   GraphData graph;
   // Results: each row's pdf, transition of the graph and acoustic cost, the words of the path, and the rows' shares if there is
   // a lattice; or none, and why.
@@ -37,16 +38,19 @@ class ForcedAligner {
   ForcedAligner &operator=(const ForcedAligner &) = delete;
 
   static constexpr uint32_t kMaxJobs = 16;
-  static asr_backend_options options(uint32_t n_threads);
+  static asr_backend_options options(uint32_t n_threads, uint32_t n_jobs = kMaxJobs);  // n_jobs: of a call of align()
 
-  // At most kMaxJobs. widening: a factor for the beam of this call.
+  // At most kMaxJobs, or as many as the options say. widening: a factor for the beam of this call.
   void align(std::vector<AlignmentJob> *jobs, double widening = 1) const;
+
+  // Returns log p(rows[i] | states[i]) of any number of rows; one that is named again at once is scored once.
+  std::vector<float> log_likelihoods(const std::vector<const float *> &rows, const std::vector<uint32_t> &states) const;
 
  private:
   class Search;
 
   const Device &device_;
-  const uint32_t n_dims_;
+  const uint32_t n_dims_, n_states_;
   const asr_search_options search_;
   asr_backend_acoustic *acoustic_ = nullptr;
 };

@@ -7,10 +7,12 @@
 
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include "api/asr_build.h"
 #include "tests/alloc/failing_new.h"
+#include "tests/api/tone_bundle.h"
 #include "tests/build/tone_builder.h"
 
 namespace asr::test {
@@ -39,6 +41,18 @@ const std::string kJsgf = jsgf(kRules), kPhrases = "low mid\nhigh\nmid low high\
                   kWithClasses = "mid $c\n$c high\n";
 
 asr_build_result *with_classes = nullptr;  // a result of kWithClasses
+asr_aligner *aligner = nullptr;
+std::vector<int16_t> low_mid;  // a recording
+
+std::string lexicon_path;
+
+asr_aligner *open_aligner() {
+  lexicon_path = tone_model() + "/failures.dict";
+  std::ofstream(lexicon_path) << kToneLexicon;
+  asr_aligner *opened = nullptr;
+  EXPECT_BUILT(asr_aligner_open(tone_model().c_str(), lexicon_path.c_str(), nullptr, &opened));
+  return opened;
+}
 
 const Trial kTrials[] = {
     {"open",
@@ -61,6 +75,20 @@ const Trial kTrials[] = {
        asr_build_free(result);
        return status;
      }},
+    {"aligner",
+     [](asr_builder *) {
+       asr_aligner *opened = nullptr;
+       const asr_status status = asr_aligner_open(tone_model().c_str(), lexicon_path.c_str(), nullptr, &opened);
+       asr_aligner_close(opened);
+       return status;
+     }},
+    {"align",
+     [](asr_builder *) {
+       asr_alignment *alignment = nullptr;
+       const asr_status status = asr_align(aligner, low_mid.data(), low_mid.size(), "low mid", 7, nullptr, &alignment);
+       asr_alignment_free(alignment);
+       return status;
+     }},
     {"words", [](asr_builder *b) { return discard(asr_build_words, b, kWords); }},
 };
 
@@ -70,6 +98,8 @@ const Trial kTrials[] = {
   EXPECT_BUILT(asr_builder_set_class(builder.get(), "c", kPhrases.data(), kPhrases.size(), nullptr));
   const ResultPointer result = build(asr_build_phrases, builder.get(), kWithClasses);
   with_classes = result.get();
+  aligner = open_aligner();
+  low_mid = speak("low mid");
   long nth = 0, n_refused = 0;
   for (;; ++nth) {
     arm(Threads::kCaller, nth);

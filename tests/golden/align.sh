@@ -55,6 +55,13 @@ grep -o '"phone":"[A-Z]*"[^}]*' "$work/rated" | sed -E 's/"phone":"([A-Z]*)".*"g
   sort -g >"$work/goodness"
 [[ $(head -n 1 "$work/goodness") == -*' V '[^V]* && $(wc -l <"$work/goodness") == 10 ]] || failed "$(cat "$work/goodness")"
 
+# Words have a confidence, which is low where another word is said.
+confidence_of() { grep -o "\"word\":\"$1\"[^[]*" "$2" | grep -o '"confidence":[^,]*' | cut -d : -f 2; }
+printf '002 four queen of diamonds\n' >"$work/other"
+align --transcripts "$work/other" --json "$work/doubtful" "$work/speech/002.wav" 2>/dev/null
+awk -v right="$(confidence_of queen "$work/doubtful")" -v wrong="$(confidence_of diamonds "$work/doubtful")" \
+  'BEGIN { exit !(right > 0.8 && wrong < 0.5) }' || failed "$(cat "$work/doubtful")"
+
 # A text that is not said is refused with its first place, and a word that is not said is named.
 printf '001 please turn off the light\n002 four queen of diamonds\n' >"$work/other"
 if align --transcripts "$work/other" --ctm "$work/one" "$work"/speech/00[12].wav 2>"$work/log"; then failed "another text passes"; fi
@@ -79,4 +86,41 @@ grep 'id "../x"' "$work/log" >/dev/null || failed "$(cat "$work/log")"
 [[ ! -e $work/x.TextGrid ]]
 if align --transcripts "$work/bad" "$work/speech/001.wav" 2>"$work/log"; then failed "no output is named"; fi
 grep 'nothing is to be written' "$work/log" >/dev/null
+# A folder: texts of all kinds lie beside the recordings, some in folders below it. A recording without a text costs itself.
+mkdir -p "$work/folder/a/b" "$work/out"
+cp "$work/speech/001.wav" "$work/folder/one.wav"
+cp "$work/speech/002.wav" "$work/folder/a/two.wav"
+cp "$work/speech/003.wav" "$work/folder/a/b/three.wav"
+cp "$work/speech/004.wav" "$work/folder/a/none.wav"
+text_of() { grep "($1)" "$data/cards/cards.transcription" | sed -E 's/<\/?s>//g; s/ *\([0-9]+\)//'; }
+text_of 001 >"$work/folder/one.txt"
+text_of 002 >"$work/folder/a/two.lab"
+printf '"ooTextFile" "TextGrid" 0 9 <exists> 1 "IntervalTier" "said" 0 9 1 0 9 "%s"\n' "$(text_of 003)" >"$work/folder/a/b/three.TextGrid"
+folder() { align --folder "$work/folder" "$@" 2>"$work/log"; }
+if folder --textgrid "$work/out" --srt "$work/out"; then failed "a recording without a text passes"; fi
+grep '^senone: .*a/none.wav: no text lies beside it' "$work/log" >/dev/null || failed "$(cat "$work/log")"
+grep 'align: 3 of 4 recordings' "$work/log" >/dev/null || failed "$(cat "$work/log")"
+for name in one a/two a/b/three; do [[ -s $work/out/$name.TextGrid && -s $work/out/$name.srt ]] || failed "$name"; done
+[[ $(grep -c ' --> ' "$work/out/one.srt") == 1 && $(tail -n 2 "$work/out/one.srt" | head -n 1) == $(text_of 001 | xargs) ]] || failed "$(cat "$work/out/one.srt")"
+
+# The same again makes what is missing, and only that; the bytes are those of another run.
+cp -r "$work/out" "$work/before"
+rm "$work/out/a/two.TextGrid"
+text_of 004 >"$work/folder/a/none.txt"
+folder --textgrid "$work/out" --srt "$work/out" || failed "$(cat "$work/log")"
+grep 'align: 4 of 4 recordings in .*, 2 of them earlier' "$work/log" >/dev/null || failed "$(cat "$work/log")"
+diff -r "$work/before" "$work/out" | grep -v '^Only in .*: none' && failed "other bytes"
+[[ -s $work/out/a/none.TextGrid ]]
+
+# Beside the recordings a TextGrid that is the text is not replaced.
+if folder --textgrid "$work/folder"; then failed "a text is replaced"; fi
+[[ $(ls "$work"/folder/*.TextGrid "$work"/folder/a/*.TextGrid | wc -l) == 3 ]] || failed "$(ls -R "$work/folder")"
+grep -F "Grid: is the text" "$work/log" >/dev/null || failed "$(cat "$work/log")"
+
+# A data directory of Kaldi.
+mkdir "$work/kaldi"
+printf '%s\n' "x $work/speech/001.wav" "y $work/speech/002.wav" >"$work/kaldi/wav.scp"
+printf 'x %s\ny %s\n' "$(text_of 001)" "$(text_of 002)" >"$work/kaldi/text"
+align --folder "$work/kaldi" --ctm "$work/kaldi.ctm" 2>/dev/null
+diff <(grep -E '^00[12]' "$work/words" | cut -d ' ' -f 2-) <(cut -d ' ' -f 2- "$work/kaldi.ctm") || failed "other times"
 echo "align.sh: $(wc -l <"$work/words") words, $(wc -l <"$work/phones") phones"

@@ -42,6 +42,12 @@ for program in grammar grammar_cpp; do
 done
 if [[ -x $bin/grammar_cpp ]]; then grep -qx 'rule number, tags done' "$work/out" || fail "grammar_cpp: $(cat "$work/out")"; fi
 
+# The times of words whose text is known.
+if [[ -x $bin/align ]]; then
+  expect "zero" align "$bundle" "$data/lm/tidigits.dic" "$recording" "$said"
+  [[ $(wc -l <"$work/out") == 5 ]] || fail "align: $(cat "$work/out")"
+fi
+
 expect "$said" senone recognize --device cpu --model "$bundle" - <"$recording"
 
 # gpu BACK-END [DEVICE] checks that the sample recognises the digits on a device, or prints what is missing.

@@ -14,6 +14,9 @@ from pathlib import Path
 
 from common import BUNDLE, RECORDING, SENTENCE, TONES
 
+from senone import _build_library
+from senone._library import library_path
+
 EXAMPLES = Path(os.environ["SENONE_SOURCE"]) / "bindings" / "python" / "examples"
 
 
@@ -28,6 +31,14 @@ class Examples(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.splitlines()[0], SENTENCE)
         self.assertEqual(len(done.stdout.splitlines()), 4)
+
+    @unittest.skipUnless(Path(library_path(_build_library.SONAME)).exists(), "this build has no libsenone_build")
+    def test_align_file(self) -> None:
+        done = run("align_file.py", TONES / "model", TONES / "tones.dict", RECORDING, SENTENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        expected = [[word, f"({word.upper()})"] for word in SENTENCE.split()]
+        self.assertEqual([line.split()[3:] for line in done.stdout.splitlines()], expected)
+        self.assertIn("'zap'", run("align_file.py", TONES / "model", TONES / "tones.dict", RECORDING, "zap").stderr)
 
     def test_many_streams(self) -> None:
         done = run("many_streams.py", BUNDLE, RECORDING)

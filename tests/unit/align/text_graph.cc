@@ -44,17 +44,19 @@ std::set<std::string> sentences(const GraphData &graph, size_t n_words, size_t m
 
 TEST(TextGraphs, SayTheTextAndNothingElse) {
   const HmmSet set = two_phones();
-  const TextGraphs graphs(set, {}, {});
-  const GraphData graph = graphs.graph({"a", "ab", "a"}, ab());
+  const TextGraphs graphs(set, {});
+  const GraphData graph = graphs.graph({"a", "ab", "a"}, ab(), {});
   EXPECT_EQ(sentences(graph, 3, 6), (std::set<std::string>{"1 2 3 "}));
+  const GraphData any_end = graphs.graph({"a", "ab", "a"}, ab(), {}, TextEnd::kAnyWord);
+  EXPECT_EQ(sentences(any_end, 3, 6), (std::set<std::string>{"", "1 ", "1 2 ", "1 2 3 "}));
 }
 
 TEST(TextGraphs, LenientOnesLeaveWordsOutAtTheirCost) {
   const HmmSet set = two_phones();
   GraphOptions options;
   options.silence_prob = 0.3;
-  const TextGraphs strict(set, options, {}), lenient(set, options, {true, 7, 11});
-  const GraphData graph = lenient.graph({"a", "ab"}, ab());
+  const TextGraphs graphs(set, options);
+  const GraphData graph = graphs.graph({"a", "ab"}, ab(), {true, 7, 11});
   const std::set<std::string> said = sentences(graph, 2, 4);
   EXPECT_EQ(said, (std::set<std::string>{"1 2 ", "1 ", "2 ", ""}));
   // The least cost of a path with one word is that of this word's text, and the cost of leaving the other out.
@@ -67,7 +69,7 @@ TEST(TextGraphs, LenientOnesLeaveWordsOutAtTheirCost) {
     }
     return cost;
   };
-  const double alone = least(strict.graph({"a"}, ab()), 1, "1 |");
+  const double alone = least(graphs.graph({"a"}, ab(), {}), 1, "1 |");
   const double fewer = std::log(1 - 0.3) - std::log(1 - 0.3 - 2 * std::exp(-11.0));  // fillers share the probability
   EXPECT_NEAR(least(graph, 2, "1 |"), alone + 7 + fewer, 0.02);
 }

@@ -165,6 +165,31 @@ TEST(Lexicon, CostsOfMergedAndRestrictedLexicons) {
   EXPECT_EQ(LexiconStack().with(first, "x").with(second, "y").restricted({"a", "b"}).costs_of.at("a"), merged.costs_of.at("a"));
 }
 
+TEST(PackedLexicon, GivesWhatTheWholeIsRestrictedTo) {
+  size_t n = 0;
+  const HmmSet set = phones({"A", "B", "C"});
+  const char *const texts[] = {"b 0.5 A\na 0.25 B\na 0.5 A\n\u00e9 0.125 C\na 0.5 B\n", "b B A\nab A B\na A\na(2) A C\nb A\n",
+                               "b [x] A\na B\na [] A\na [y] B\n", "a A XX\nb A\nc YY\na ZZ\n"};
+  for (const char *const text : texts) {
+    const Lexicon whole = parse_sphinx_lexicon(text, "d", set, &n);
+    const PackedLexicon packed(text, "d", set);
+    const std::vector<std::vector<std::string>> lists = {{"a"}, {"b", "a", "b", "none"}, {"\u00e9", "ab"}, {"c"}, {}};
+    for (const std::vector<std::string> &words : lists) {
+      const Lexicon expected = restricted(whole, words), found = packed.restricted(words);
+      EXPECT_EQ(found.pronunciations, expected.pronunciations) << text;
+      EXPECT_EQ(found.pronunciations_of, expected.pronunciations_of);
+      EXPECT_EQ(found.costs_of, expected.costs_of);
+      EXPECT_EQ(found.outputs_of, expected.outputs_of);
+      for (const std::string &word : words) {
+        EXPECT_EQ(packed.contains(word), whole.contains(word));
+        EXPECT_EQ(packed.left_out(word) != nullptr, whole.left_out.count(word) != 0) << word;
+      }
+    }
+  }
+  EXPECT_EQ(message([&] { PackedLexicon("a XX\n", "d", set); }),
+            message([&] { parse_sphinx_lexicon("a XX\n", "d", set, &n); }));
+}
+
 TEST(Lexicon, TellsWhyAWordIsLeftOut) {
   size_t n_left_out = 0;
   const HmmSet set = phones({"A"});

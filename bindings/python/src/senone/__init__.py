@@ -11,10 +11,12 @@
     builder = senone.GrammarBuilder("bundle")         # grammars compiled in the process
     builder.add_lexicon("words.dict")
     engine.add_graph("menu", builder.phrases(["open the door", "close the door"]))
+    alignment = senone.align("bundle", "words.dict", "recording.wav", "the words that are said")
 Any thread may use anything. Calls into the library release the interpreter's lock. Failures are exceptions derived from
 `senone.Error`, whose text is the library's message. Messages of the library go to ``logging.getLogger("senone")``.
 """
 
+from ._align import AlignedPhone, AlignedWord, Aligner, Alignment, align
 from ._audio import read_audio
 from ._devices import Device, devices
 from ._engine import Engine, EngineInfo, EngineStats
@@ -47,6 +49,10 @@ from ._stream import Stream, StreamStats
 __version__ = version()
 
 __all__ = [
+    "AlignedPhone",
+    "AlignedWord",
+    "Aligner",
+    "Alignment",
     "Alternative",
     "BadAudio",
     "BadFile",
@@ -80,6 +86,7 @@ __all__ = [
     "Timeout",
     "Unsupported",
     "Word",
+    "align",
     "devices",
     "read_audio",
     "version",

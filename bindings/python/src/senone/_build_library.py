@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any
 
 from ._errors import error_of
@@ -43,6 +43,60 @@ class asr_build_info(ctypes.Structure):
     ]
 
 
+class asr_aligner_config(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("g2p", c_char_p), ("n_g2p_best", c_uint32), ("reserved", c_uint32)]
+
+
+class asr_align_config(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("input", c_int),
+        ("sample_rate_hz", c_uint32),
+        ("n_channels", c_uint32),
+        ("channel", c_int32),
+        ("lenient", c_uint32),
+        ("skip_cost", c_double),
+        ("foreign_cost", c_double),
+    ]
+
+
+class asr_alignment_info(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("duration_s", c_double),
+        ("n_words", c_size_t),
+        ("n_phones", c_size_t),
+        ("n_text_words", c_size_t),
+        ("not_said", POINTER(c_uint32)),
+        ("n_not_said", c_size_t),
+    ]
+
+
+class asr_aligned_word(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("text", c_char_p),
+        ("start_s", c_double),
+        ("end_s", c_double),
+        ("confidence", c_float),
+        ("number", c_uint32),
+        ("first_phone", c_size_t),
+        ("n_phones", c_size_t),
+    ]
+
+
+class asr_aligned_phone(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("likeliest", c_char_p),
+        ("start_s", c_double),
+        ("end_s", c_double),
+        ("log_likelihood", c_float),
+        ("goodness", c_float),
+    ]
+
+
 _CLASS = (c_int, [c_void_p, c_char_p, c_char_p, c_size_t, POINTER(asr_build_config)])
 _BUILD = (c_int, [c_void_p, c_char_p, c_size_t, POINTER(asr_build_config), POINTER(c_void_p)])
 
@@ -64,6 +118,18 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_build_again": (c_int, [c_void_p, c_void_p, POINTER(c_void_p)]),
     "asr_build_get_info": (c_int, [c_void_p, POINTER(asr_build_info)]),
     "asr_build_free": (None, [c_void_p]),
+    "asr_aligner_config_default": (None, [POINTER(asr_aligner_config)]),
+    "asr_aligner_open": (c_int, [c_char_p, c_char_p, POINTER(asr_aligner_config), POINTER(c_void_p)]),
+    "asr_aligner_close": (None, [c_void_p]),
+    "asr_align_config_default": (None, [POINTER(asr_align_config)]),
+    "asr_align": (
+        c_int,
+        [c_void_p, c_void_p, c_size_t, c_char_p, c_size_t, POINTER(asr_align_config), POINTER(c_void_p)],
+    ),
+    "asr_alignment_get_info": (c_int, [c_void_p, POINTER(asr_alignment_info)]),
+    "asr_alignment_word": (c_int, [c_void_p, c_size_t, POINTER(asr_aligned_word)]),
+    "asr_alignment_phone": (c_int, [c_void_p, c_size_t, POINTER(asr_aligned_phone)]),
+    "asr_alignment_free": (None, [c_void_p]),
 }
 
 SONAME = "libsenone_build.so.0"

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `senone align` finds in folders: recordings, and texts beside them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/recognize.h"
+#include "tools/word_errors.h"
+
+namespace asr::tool {
+
+// Returns the recordings below a folder, sorted; their ids are their paths below it without the suffix. Throws if
+// there are none.
+std::vector<Utterance> recordings_below(const std::string &folder);
+
+// The texts of recordings: lines of one file, or a file beside each recording.
+class Texts {
+ public:
+  // path: a file of transcripts; "": the texts lie beside the recordings.
+  explicit Texts(const std::string &path);
+
+  // Throws if there are no words.
+  Words of(const Utterance &utterance) const;
+
+  // Returns true if the file is the utterance's text, and may therefore not be replaced.
+  bool is_text(const Utterance &utterance, const std::string &path) const;
+
+ private:
+  const std::string path_;
+  Transcripts transcripts_;
+
+  Words line_of(const std::string &id) const;
+};
+
+}  // namespace asr::tool

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// TextGrids of Praat: intervals with labels on tiers (Praat manual, "TextGrid file formats").
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace asr::tool {
+
+// An interval of a tier; those without a label lie between the others.
+struct LabelledInterval {
+  double begin_s, end_s;
+  std::string label;
+};
+
+struct IntervalTier {
+  std::string name;
+  std::vector<LabelledInterval> intervals;
+};
+
+// Reads the tiers of intervals from the long or the short text format; tiers of points are left out. `source` names the text in
+// errors.
+std::vector<IntervalTier> parse_text_grid(const std::string &text, const std::string &source);
+
+// Returns a TextGrid in the long text format. What the intervals of a tier leave out becomes intervals without a label, because
+// Praat requires that they cover the recording.
+std::string text_grid(const std::vector<IntervalTier> &tiers, double duration_s);
+
+}  // namespace asr::tool
