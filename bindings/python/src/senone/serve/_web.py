@@ -200,4 +200,3 @@ def _answer(refused: Refused) -> web.Response:
     answer = web.json_response({"error": str(refused)}, status=refused.status, headers=headers)
     answer.force_close()  # the rest of a recording may follow, which is no request
     return answer
-
