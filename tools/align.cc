@@ -2,9 +2,11 @@
 // Implements `senone align`: the times of words and phones of recordings whose text is known (docs/alignment.md).
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
+#include <utility>
+#include <vector>
 
 #include "builder/align/dictionary_words.h"
 #include "builder/align/text_aligner.h"
@@ -30,8 +32,49 @@ struct AlignArguments {
   Leniency leniency = kDefaultLeniency;
 
   // The folder is one of Kaldi's.
-  bool is_kaldi_data() const { return !folder.empty() && std::filesystem::exists(folder + "/wav.scp"); }
+  bool is_kaldi_data() const {
+    std::error_code unknown;
+    return !folder.empty() && std::filesystem::exists(folder + "/wav.scp", unknown);
+  }
+  std::string kaldi_text() const { return is_kaldi_data() && transcripts.empty() ? folder + "/text" : transcripts; }
 };
+
+using NamedOutput = std::pair<const char *, const std::string &>;
+
+// The files of many recordings that are to be written.
+std::vector<NamedOutput> outputs_of(const AlignmentPaths &out) {
+  std::vector<NamedOutput> outputs;
+  for (const NamedOutput &output : {NamedOutput{"--ctm", out.ctm}, {"--phone-ctm", out.phone_ctm}, {"--json", out.json}}) {
+    if (!output.second.empty()) outputs.push_back(output);
+  }
+  return outputs;
+}
+
+bool are_one_file(const std::string &a, const std::string &b) {
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  if (fs::equivalent(a, b, unknown)) return true;
+  return fs::weakly_canonical(a, unknown) == fs::weakly_canonical(b, unknown);
+}
+
+// Each output is a file of its own, and none that the run reads; those of recordings and their texts are checked one by one.
+void check_outputs(const AlignArguments &arguments) {
+  const std::vector<NamedOutput> outputs = outputs_of(arguments.out);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (!are_one_file(outputs[i].second, outputs[j].second)) continue;
+      throw UsageError(format("align: %s and %s would write the same file, %s; name two", outputs[j].first, outputs[i].first,
+                              outputs[i].second.c_str()));
+    }
+    const std::string wav_scp = arguments.is_kaldi_data() ? arguments.folder + "/wav.scp" : "";
+    for (const std::string &read :
+         {arguments.lexicon, arguments.g2p, arguments.recordings.list, arguments.kaldi_text(), wav_scp}) {
+      if (read.empty() || outputs[i].second == "-" || !are_one_file(outputs[i].second, read)) continue;
+      throw UsageError(format("align: %s %s would replace %s, which this run reads; name another file", outputs[i].first,
+                              outputs[i].second.c_str(), read.c_str()));
+    }
+  }
+}
 
 void check_folder(const char *option, const std::string &path) {
   if (path.empty() || std::filesystem::is_directory(path)) return;
@@ -57,6 +100,7 @@ void check_usage(const AlignArguments &arguments) {
   if (out.has_goodness && out.json.empty()) throw UsageError("align: --gop adds to --json; give it");
   check_folder("--textgrid", out.text_grids);
   check_folder("--srt", out.subtitles);
+  check_outputs(arguments);
 }
 
 // Recordings of a folder, or those that the other options name.
@@ -132,7 +176,7 @@ class AlignRun {
           return std::make_unique<Worker>(arguments_, model_, entry_, is_cpu_ ? 1 : arguments_.n_jobs, group_items());
         }),
         dictionary_(arguments.lexicon, model_.set, arguments.g2p, arguments.n_g2p_variants),
-        texts_(arguments.is_kaldi_data() && arguments.transcripts.empty() ? arguments.folder + "/text" : arguments.transcripts),
+        texts_(arguments.kaldi_text()),
         pool_(is_cpu_ ? arguments.n_jobs : 1),
         output_(arguments.out) {}
 
@@ -143,7 +187,8 @@ class AlignRun {
     std::vector<Group> groups;
     for (Utterance utterance; source.next(&utterance); ++n_) {
       progress.update(source.size() ? static_cast<double>(n_) / static_cast<double>(*source.size()) : -1, utterance.id);
-      if (is_done(utterance)) {
+      check_outputs(utterance);
+      if (note_id(utterance) && is_done(utterance)) {
         ++n_there_;
         continue;
       }
@@ -174,8 +219,27 @@ class AlignRun {
   const Texts texts_;
   ThreadPool pool_;
   AlignmentOutput output_;
-  std::set<std::string> ids_;
+  std::map<std::string, std::pair<std::string, size_t>> ids_;  // the first recording of an id, and its number
   size_t n_ = 0, n_failed_ = 0, n_there_ = 0;
+
+  // No file of many recordings may be a recording, its text, or a file of a recording.
+  void check_outputs(const Utterance &utterance) const {
+    for (const auto &[option, path] : outputs_of(arguments_.out)) {
+      if (path == "-") continue;
+      if (texts_.is_read(utterance, path)) {
+        throw UsageError(format("align: %s %s would replace the recording or the text of \"%s\"; name another file", option,
+                                path.c_str(), utterance.id.c_str()));
+      }
+      for (const std::string &own : {output_.text_grid_of(utterance.id), output_.subtitles_of(utterance.id)}) {
+        if (own.empty() || !are_one_file(own, path)) continue;
+        throw UsageError(
+            format("align: %s %s is the file of \"%s\", too; name another", option, path.c_str(), utterance.id.c_str()));
+      }
+    }
+  }
+
+  // Returns whether the id is new.
+  bool note_id(const Utterance &utterance) { return ids_.try_emplace(utterance.id, utterance.path, n_).second; }
 
   // Files of recordings of a folder are made once; another command continues where one was ended.
   bool is_done(const Utterance &utterance) const {
@@ -194,7 +258,7 @@ class AlignRun {
     AlignmentItem &item = group.items.back();
     item.transcript.id = utterance->id;
     try {
-      check_id(source, utterance->id);
+      check_id(source, *utterance);
       const std::string grid = output_.text_grid_of(utterance->id);
       if (texts_.is_text(*utterance, grid)) {
         fail(ASR_INVALID_ARGUMENT, "%s: is the text and would be replaced; give another folder to write to", grid.c_str());
@@ -221,16 +285,19 @@ class AlignRun {
     item->problem = error.what();
   }
 
-  void check_id(const Source &source, const std::string &id) {
-    if (!ids_.insert(id).second) {
-      fail(ASR_BAD_FILE, "\"%s\" is the id of two recordings; give each one of its own", id.c_str());
+  void check_id(const Source &source, const Utterance &utterance) const {
+    const std::string &id = utterance.id;
+    const auto &[path, number] = ids_.at(id);
+    if (number != n_) {
+      const std::string both = path.empty() ? "" : ", " + path + " and " + utterance.path;
+      fail(ASR_BAD_FILE, "\"%s\" is the id of two recordings%s; give each one of its own", id.c_str(), both.c_str());
     }
     const AlignmentPaths &out = arguments_.out;
     if (!(out.text_grids + out.subtitles).empty() && !source.has_safe_paths() && id.find('/') != std::string::npos) {
       fail(ASR_INVALID_ARGUMENT, "the id \"%s\" has a slash, so it is no name for a file; give it another for %s", id.c_str(),
            out.text_grids.empty() ? "--srt" : "--textgrid");
     }
-    if (!(out.ctm + out.phone_ctm).empty() && id.find_first_of(" \t") != std::string::npos) {
+    if (!(out.ctm + out.phone_ctm).empty() && id.find_first_of(" \t\r\n\v\f") != std::string::npos) {
       fail(ASR_INVALID_ARGUMENT, "the id \"%s\" has a blank, which separates the columns of CTM; rename the recording",
            id.c_str());
     }
@@ -261,15 +328,21 @@ class AlignRun {
 
   void write(Progress *progress, const AlignmentItem &item) {
     const TimedTranscript &transcript = item.transcript;
-    if (!item.problem.empty() || !item.doubtful.empty()) progress->hide();
-    if (item.problem.empty()) {
+    std::string problem = item.problem;
+    if (!problem.empty() || !item.doubtful.empty()) progress->hide();
+    if (problem.empty()) {
       for (const size_t i : item.doubtful) warn_of(transcript, transcript.words[i]);
-      output_.write(transcript);
-    } else {
-      ++n_failed_;
-      const bool is_named = item.problem.compare(0, transcript.id.size() + 2, transcript.id + ": ") == 0;
-      print_line(stderr, "senone: %s%s", is_named ? "" : (transcript.id + ": ").c_str(), item.problem.c_str());
+      try {
+        output_.write(transcript);
+      } catch (const Error &error) {
+        problem = error.what();
+        progress->hide();
+      }
     }
+    if (problem.empty()) return;
+    ++n_failed_;
+    const bool is_named = problem.compare(0, transcript.id.size() + 2, transcript.id + ": ") == 0;
+    print_line(stderr, "senone: %s%s", is_named ? "" : (transcript.id + ": ").c_str(), problem.c_str());
   }
 
   static void warn_of(const TimedTranscript &transcript, const TimedWord &word) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "builder/align/dictionary_words.h"
 #include "builder/text/text_file.h"
 #include "builder/text/unicode.h"
 #include "core/base/error.h"
@@ -50,7 +51,8 @@ Words words_of_text_grid(const std::string &path) {
 std::string beside(const std::string &recording) {
   for (const char *const suffix : {".lab", ".txt", ".TextGrid"}) {
     std::string text = fs::path(recording).replace_extension(suffix).string();
-    if (fs::exists(text)) return text;
+    std::error_code unknown;
+    if (fs::exists(text, unknown)) return text;
   }
   return "";
 }
@@ -99,8 +101,14 @@ bool Texts::is_text(const Utterance &utterance, const std::string &path) const {
   return path_.empty() && !path.empty() && fs::equivalent(beside(utterance.path), path, missing);
 }
 
+bool Texts::is_read(const Utterance &utterance, const std::string &path) const {
+  std::error_code missing;
+  return is_text(utterance, path) || (!utterance.path.empty() && fs::equivalent(utterance.path, path, missing));
+}
+
 Words Texts::of(const Utterance &utterance) const {
   Words words = path_.empty() ? words_beside(utterance.path) : line_of(utterance.id);
+  words.erase(std::remove_if(words.begin(), words.end(), is_of_signs), words.end());
   if (words.empty()) fail(ASR_BAD_FILE, "%s: its text has no words; write what is said", utterance.id.c_str());
   return words;
 }

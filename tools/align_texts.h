@@ -25,6 +25,8 @@ class Texts {
 
   // Returns true if the file is the utterance's text, and may therefore not be replaced.
   bool is_text(const Utterance &utterance, const std::string &path) const;
+  // Returns true if the file is the recording or its text.
+  bool is_read(const Utterance &utterance, const std::string &path) const;
 
  private:
   const std::string path_;

@@ -101,7 +101,12 @@ std::string subtitles(const TimedTranscript &transcript) {
 
 // Writes a file whole, in a folder that is made if it is missing.
 void write_file(const std::string &path, const std::string &text) {
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    fail(ASR_IO, "%s: the folder cannot be made: %s; give another folder to write to", folder.c_str(), error.message().c_str());
+  }
   OutputFile file(path);
   file.write(text);
   file.commit();
@@ -179,6 +184,8 @@ AlignmentOutput::AlignmentOutput(const AlignmentPaths &paths)
       json_(opened(paths.json)) {}
 
 void AlignmentOutput::write(const TimedTranscript &transcript) {
+  if (!text_grids_.empty()) write_file(text_grid_of(transcript.id), text_grid_of_words(transcript));
+  if (!subtitles_.empty()) write_file(subtitles_of(transcript.id), subtitles(transcript));
   for (const TimedWord &word : transcript.words) {
     if (ctm_) write_ctm_line(ctm_.get(), transcript.id, word.begin_s(), word.end_s(), label(transcript, word));
     if (!phone_ctm_) continue;
@@ -187,18 +194,24 @@ void AlignmentOutput::write(const TimedTranscript &transcript) {
     }
   }
   if (json_) json_->write(json_line(transcript, has_goodness_));
-  if (!text_grids_.empty()) write_file(text_grid_of(transcript.id), text_grid_of_words(transcript));
-  if (!subtitles_.empty()) write_file(subtitles_ + "/" + transcript.id + ".srt", subtitles(transcript));
 }
 
 bool AlignmentOutput::has_all_of(const std::string &id) const {
   if (ctm_ || phone_ctm_ || json_) return false;
-  const bool has_grid = text_grids_.empty() || std::filesystem::exists(text_grid_of(id));
-  return has_grid && (subtitles_.empty() || std::filesystem::exists(subtitles_ + "/" + id + ".srt"));
+  const auto is_written = [](const std::string &path) {
+    std::error_code unknown;
+    return std::filesystem::is_regular_file(path, unknown) && std::filesystem::file_size(path, unknown) > 0;
+  };
+  const bool has_grid = text_grids_.empty() || is_written(text_grid_of(id));
+  return has_grid && (subtitles_.empty() || is_written(subtitles_of(id)));
 }
 
 std::string AlignmentOutput::text_grid_of(const std::string &id) const {
   return text_grids_.empty() ? "" : text_grids_ + "/" + id + ".TextGrid";
+}
+
+std::string AlignmentOutput::subtitles_of(const std::string &id) const {
+  return subtitles_.empty() ? "" : subtitles_ + "/" + id + ".srt";
 }
 
 void AlignmentOutput::commit() {

@@ -23,12 +23,14 @@ class AlignmentOutput {
   // Throws if a file cannot be made there.
   explicit AlignmentOutput(const AlignmentPaths &paths);
 
+  // Throws before anything of the transcript is written to a file of many recordings, if its own files cannot be made.
   void write(const TimedTranscript &transcript);
   void commit();
 
   // Returns true if the files of a recording are there, each of which is written whole, and there are no others.
   bool has_all_of(const std::string &id) const;
   std::string text_grid_of(const std::string &id) const;  // its path; "" if none is written
+  std::string subtitles_of(const std::string &id) const;  // likewise
 
  private:
   const std::string text_grids_, subtitles_;

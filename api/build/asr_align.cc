@@ -118,9 +118,16 @@ std::vector<std::string> words_of(const char *text, size_t n_bytes) {
   if (n_bytes > asr::kMaxTextBytes) {
     asr::fail(ASR_INVALID_ARGUMENT, "asr_align: n_bytes is %zu; the most is %zu", n_bytes, asr::kMaxTextBytes);
   }
+  const size_t n_before = std::find(text, text + n_bytes, '\0') - text;
+  if (n_before < n_bytes) {
+    asr::fail(ASR_INVALID_ARGUMENT,
+              "asr_align: text has a zero byte after %zu bytes; n_bytes does not count the one at its end", n_before);
+  }
   std::istringstream stream(asr::to_nfc(std::string(text, n_bytes)));
   std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
+  for (std::string word; stream >> word;) {
+    if (!asr::is_of_signs(word)) words.push_back(word);
+  }
   if (words.empty()) asr::fail(ASR_INVALID_ARGUMENT, "asr_align: text has no words; write what is said");
   return words;
 }

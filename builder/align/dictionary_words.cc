@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/align/dictionary_words.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "builder/text/text_file.h"
@@ -33,6 +35,11 @@ std::string without_signs(std::string word) {
 }
 
 }  // namespace
+
+bool is_of_signs(const std::string &word) {
+  const std::string bare = without_signs(word);
+  return std::find(std::begin(kSigns), std::end(kSigns), bare) != std::end(kSigns);
+}
 
 DictionaryWords::DictionaryWords(const std::string &path, const HmmSet &set, const std::string &g2p, uint32_t n_variants)
     : path_(path), lexicon_(read_text(path, {"a dictionary"}), path, set) {

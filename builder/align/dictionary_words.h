@@ -13,6 +13,9 @@
 
 namespace asr {
 
+// Returns true for signs that stand alone, such as a dash between words: they are no words.
+bool is_of_signs(const std::string &word);
+
 class DictionaryWords {
  public:
   // g2p: a model of `senone g2p`, or "". The set must outlive this.

@@ -102,8 +102,32 @@ class Expander {
   std::unordered_map<uint32_t, uint32_t> returns_of_;                  // [lexical state]: state of its ports
   uint32_t class_end_ = kUnset, class_sink_ = kUnset;
 
+  // Looks along chains of epsilon arcs, which are as long as a text whose words may all be skipped.
   uint32_t follow(uint32_t place) {
-    if (follow_[place] != kUnset) return follow_[place];
+    for (std::vector<uint32_t> path{place}; !path.empty();) {
+      const uint32_t next = unset_after(path.back());
+      if (next != kUnset) {
+        path.push_back(next);
+      } else {
+        set_follow(path.back());
+        path.pop_back();
+      }
+    }
+    return follow_[place];
+  }
+
+  // Returns a place after an epsilon arc that is not known yet; kUnset if there is none.
+  uint32_t unset_after(uint32_t place) const {
+    if (follow_[place] != kUnset) return kUnset;
+    for (uint32_t i = 0; i < lexical_.n_arcs[place]; ++i) {
+      const LexicalArc &arc = lexical_.arcs[lexical_.begin[place] + i];
+      if (arc.label == 0 && follow_[arc.next] == kUnset) return arc.next;
+    }
+    return kUnset;
+  }
+
+  void set_follow(uint32_t place) {
+    if (follow_[place] != kUnset) return;
     NeighbourSet at_once, after_epsilon;
     if (lexical_.final_costs[place] != kNotFinal) at_once.set(contexts_.edge_neighbour());
     for (uint32_t i = 0; i < lexical_.n_arcs[place]; ++i) {
@@ -115,11 +139,11 @@ class Expander {
       } else if (arc.label != 0) {
         at_once.set(neighbour_of(arc.label));
       } else {
-        after_epsilon |= contexts_[follow(arc.next)];
+        after_epsilon |= contexts_[follow_[arc.next]];
       }
     }
     follow_at_once_[place] = contexts_.id(at_once);
-    return follow_[place] = contexts_.id(at_once | after_epsilon);
+    follow_[place] = contexts_.id(at_once | after_epsilon);
   }
 
   // Returns the set of phones that may follow if fillers may, too.

@@ -117,6 +117,45 @@ if folder --textgrid "$work/folder"; then failed "a text is replaced"; fi
 [[ $(ls "$work"/folder/*.TextGrid "$work"/folder/a/*.TextGrid | wc -l) == 3 ]] || failed "$(ls -R "$work/folder")"
 grep -F "Grid: is the text" "$work/log" >/dev/null || failed "$(cat "$work/log")"
 
+# No output replaces what the run reads, or another output.
+refused() { # MESSAGE OPTION...
+  local message=$1 status=0
+  shift
+  folder "$@" || status=$?
+  ((status == 2)) || failed "$*: status $status"
+  grep -F "$message" "$work/log" >/dev/null || failed "$(cat "$work/log")"
+}
+find "$work/folder" -type f -exec sha256sum {} + | sort >"$work/sums"
+refused 'would replace the recording or the text of "one"' --ctm "$work/folder/one.wav"
+refused 'would replace the recording or the text of "a/two"' --json "$work/folder/a/two.lab"
+refused 'would write the same file' --ctm "$work/same" --json "$work/same"
+refused 'is the file of "one", too' --textgrid "$work/out" --ctm "$work/out/one.TextGrid"
+diff "$work/sums" <(find "$work/folder" -type f -exec sha256sum {} + | sort) || failed "an input changed"
+
+# A recording that cannot be used, or written, costs itself in each run; signs that stand alone are no words.
+mkdir -p "$work/odd/b" "$work/odd.out"
+for name in a c b/x; do cp "$work/speech/001.wav" "$work/odd/$name.wav"; done
+cp "$work/speech/001.wav" "$work/odd/d.wav"
+ln -s d.lab "$work/odd/d.lab"
+printf '%s - --\n' "$(text_of 001)" | tee "$work/odd/a.lab" "$work/odd/b/x.lab" >"$work/odd/c.lab"
+cp "$work/odd/c.wav" "$work/odd/c.au"
+touch "$work/odd.out/b"
+for run in 1 2; do
+  if align --folder "$work/odd" --textgrid "$work/odd.out" 2>"$work/log"; then failed "run $run passes"; fi
+  for message in '"c" is the id of two recordings' 'd.wav: no text lies beside it' 'odd.out/b: the folder cannot be made'; do
+    grep -F "$message" "$work/log" >/dev/null || failed "run $run: $(cat "$work/log")"
+  done
+done
+cmp "$work/odd.out/a.TextGrid" "$work/out/one.TextGrid" || failed "signs are words"
+
+# A chain of words that may be skipped takes no stack.
+mkdir "$work/long"
+cp "$work/speech/001.wav" "$work/long"
+printf 'he %.0s' {1..3000} >"$work/long/001.lab"
+status=0
+(ulimit -s 256 && align --lenient --folder "$work/long" --json "$work/long.json" 2>"$work/log") || status=$?
+((status == 1)) && grep 'no path within' "$work/log" >/dev/null || failed "status $status: $(cat "$work/log")"
+
 # A data directory of Kaldi.
 mkdir "$work/kaldi"
 printf '%s\n' "x $work/speech/001.wav" "y $work/speech/002.wav" >"$work/kaldi/wav.scp"
