@@ -236,7 +236,7 @@ def _bundles(found: argparse.Namespace) -> list[Bundle]:
             raise ValueError(f"two bundles have the name {name}; give one another: NAME={path}")
         named[name] = find_model(path)
     if not named:
-        named = {name: str(path) for name, path in installed_models().items() if (path / "graph.bin").is_file()}
+        named = {name: str(path) for name, path in installed_models().items() if os.path.isfile(path / "graph.bin")}
     if not named:
         raise ValueError("name a bundle; none is installed")
     of = {option: _by_name(option, getattr(found, option), named) for option in ("lexicon", "g2p", "language")}
