@@ -28,7 +28,10 @@ _TYPES = {
     "text": "text/plain",
 }
 _ACCEPTED = {**{kind: form for form, kind in _TYPES.items()}, "text/srt": "srt", "application/srt": "srt"}
-_FIELD_BYTES = 1 << 20
+_FIELD_BYTES = 1 << 20  # of all fields of a form together
+_FIELDS = frozenset(
+    ("channel", "channels", "confidence", "encoding", "endpoint", "format", "language", "model", "nbest", "phrase", "rate")
+)
 _UPLOADS = 8  # recordings of the greatest size that may be in memory together
 _PRESENCE_S = 0.5
 _HEAD_BYTES = 1 << 16
@@ -43,6 +46,7 @@ class _Upload:
         self._connection = connection
         self._request = request
         self._body = bytearray()
+        self._n_field_bytes = 0
         self._n_counted = 0
         self.values: dict[str, Any] = dict(request.query)
         self.phrases = list(request.query.getall("phrase", []))
@@ -83,15 +87,18 @@ class _Upload:
             return
         value = bytearray()
         while chunk := await self._receive(part.read_chunk()):
-            value += chunk
-            if len(value) > _FIELD_BYTES:
-                raise Refused(413, "too_big", f"the field {part.name} has more than {_FIELD_BYTES} bytes")
+            self._n_field_bytes += len(chunk)
+            if self._n_field_bytes > _FIELD_BYTES:
+                raise Refused(413, "too_big", f"the fields of the form have more than {_FIELD_BYTES} bytes")
+            if part.name in _FIELDS:
+                self._hold(len(chunk))
+                value += chunk
         text = value.decode("utf-8", "replace").strip()
         if part.name == "phrase":
             self.phrases.append(text)
             if len(self.phrases) > self._connection.service.limits.phrases:
                 raise Refused(413, "too_big", "the form has too many phrases")
-        elif part.name:
+        elif part.name in _FIELDS:
             self.values[part.name] = text
 
     async def _receive(self, read: Awaitable[_T]) -> _T:
@@ -104,11 +111,15 @@ class _Upload:
         limit = self._connection.service.limits.file_bytes
         if len(self._body) + len(chunk) > limit:
             raise Refused(413, "too_big", f"the recording has more than {limit} bytes")
-        if _Upload.n_held + len(chunk) > _UPLOADS * limit:
-            raise Refused(503, "full", "other recordings take all the room; try again later")
+        self._hold(len(chunk))
         self._body += chunk
-        self._n_counted += len(chunk)
-        _Upload.n_held += len(chunk)
+
+    def _hold(self, n: int) -> None:
+        """Counts n bytes that stay in memory. Raises Refused."""
+        if _Upload.n_held + n > _UPLOADS * self._connection.service.limits.file_bytes:
+            raise Refused(503, "full", "other recordings take all the room; try again later")
+        self._n_counted += n
+        _Upload.n_held += n
 
 
 async def serve(connection: Connection, request: web.Request) -> web.StreamResponse:
