@@ -249,6 +249,14 @@ class Files(Case):
         ):
             self.assertIn("error", await self._post(data, status, **query), query)
 
+    async def test_fields_of_a_form_have_one_limit(self) -> None:
+        for name in ("phrase", "zork"):
+            form = aiohttp.FormData()
+            for _ in range(5):
+                form.add_field(name, "x" * (1 << 18))
+            form.add_field("file", as_wav(samples()), filename="a.wav")
+            self.assertIn("the fields of the form", (await self._post(form, 413))["error"])
+
     async def test_32_at_once(self) -> None:
         expected = [engine().recognize(recording(number)).text for number in range(32)]
         found = await asyncio.gather(*(self._post(as_wav(recording(number))) for number in range(32)))
@@ -272,8 +280,9 @@ class Wyoming(Case):
             programs = (await client.receive("info"))["data"]["asr"]
             self.assertEqual([program["name"] for program in programs], ["tones", "model"])
             self.assertEqual(programs[0]["models"][0]["languages"], ["en"])
-            await client.send("ping", {"text": "x"})
-            self.assertEqual((await client.receive("pong"))["data"], {"text": "x"})
+            for text in ("x", "\ud800"):
+                await client.send("ping", {"text": text})
+                self.assertEqual((await client.receive("pong"))["data"], {"text": text})
             for name in ("low_mid_high", "high_low"):
                 await client.send("transcribe", {"language": "en-GB", "name": "tones"})
                 await client.hear(samples(name))
@@ -316,6 +325,9 @@ class Wyoming(Case):
             b'{"type": "audio-start", "data": {"width": 4}}\n',
             b'{"type": "select-program", "data": {"name": "zork"}}\n',
             b'{"type": "transcribe", "data": {"vad_sensitivity": "zork"}}\n{"type": "audio-start"}\n',
+            b'{"type": "transcribe", "data": {"name": ["x"]}}\n{"type": "audio-start"}\n',
+            b'{"type": "transcribe", "data": {"language": 5}}\n{"type": "audio-start"}\n',
+            b'{"type": "ping", "data": {"text": NaN}}\n',
             b"x" * 100000,
         ):
             async with wyoming(self.server) as client:
@@ -372,7 +384,8 @@ class Telephony(Case):
         self.assertEqual([each["transcript"] for each in finals], [SENTENCE, "low"])
         self.assertTrue(all(0 < each["confidence"] <= 1 for each in finals))
         self.assertTrue(any(not each["is_final"] for each in found))
-        for message in ({"type": "zork"}, {"type": "start", "encoding": "MP3"}, {"type": "start", "sampleRateHz": 1}):
+        wrong = [{"type": "start", "options": {"model": model}} for model in (["x"], 5)]
+        for message in ({"type": "zork"}, {"type": "start", "encoding": "MP3"}, {"type": "start", "sampleRateHz": 1}, *wrong):
             async with aiohttp.ClientSession() as session, session.ws_connect(f"{self.server.url}/jambonz") as ws:
                 await ws.send_json(message)
                 self.assertEqual((await ws.receive_json())["type"], "error")
@@ -397,6 +410,12 @@ class Telephony(Case):
                 self.assertEqual(got["params"]["results"][0]["text"], SENTENCE)
                 await ws.send_json({"request": "setup", "id": "3", "codecs": [{"name": "opus"}]})
                 self.assertIn("error_msg", await ws.receive_json())
+                await ws.send_json({"request": "setup", "id": "\ud800", "codecs": codecs, "params": {"model": ["x"]}})
+                refused = await ws.receive_json()
+                self.assertEqual((refused["id"], refused["error_msg"]), ("\ud800", "a model and a language are named by texts"))
+                await ws.send_str('{"request": "get", "id": NaN, "params": []}')
+                self.assertEqual((await ws.receive_json())["response"], "error")
+                self.assertEqual(await closing(ws), 1008)
 
 
 class Bounds(Case):

@@ -118,8 +118,12 @@ class Service:
         self._pool.shutdown(wait=False)
         self._long_pool.shutdown(wait=False)
 
-    def model(self, name: str | None, language: str | None = None) -> Model:
-        """Returns a model by its name, or else the first of the language, or else the first. Raises Refused."""
+    def model(self, name: Any, language: Any = None) -> Model:
+        """Returns a model by its name, or else the first of the language, or else the first; both are what a client has sent.
+        Raises Refused."""
+        for each in (name, language):
+            if each is not None and not isinstance(each, str):
+                raise Refused(400, "malformed", "a model and a language are named by texts")
         if name:
             if name not in self.models:
                 raise Refused(404, "model", f"there is no model {name[:100]!r}; there are {', '.join(self.models)}")

@@ -34,12 +34,21 @@ class Socket:
         raise Gone("left" if self._ws.close_code in (1000, 1001, 1005) else "vanished")
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Sends JSON. Raises Gone."""
-        await self._connection.send(self._ws.send_str(json.dumps(message, ensure_ascii=False)))
+        """Sends JSON. Raises Gone, Refused."""
+        await self._connection.send(self._ws.send_str(encoded(message)))
 
     async def close(self, code: int, reason: str) -> None:
         """Closes, and waits a little for the client to do so."""
         await self._ws.close(code=code, message=reason.encode()[:120])
+
+
+def encoded(message: dict[str, Any]) -> str:
+    """Returns a message as JSON in ASCII, since a text of the client's that it repeats may have half a surrogate pair. Raises
+    Refused if it repeats a number that JSON does not have."""
+    try:
+        return json.dumps(message, allow_nan=False)
+    except (ValueError, RecursionError):
+        raise Refused(400, "malformed", "a value in the message cannot be repeated") from None
 
 
 def parsed(message: Union[str, bytes]) -> dict[str, Any]:

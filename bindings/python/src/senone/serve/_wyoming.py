@@ -21,7 +21,7 @@ from ._pump import Pump
 from ._refused import Gone, Refused
 from ._results import is_heard
 from ._service import LAG, Connection, Service, Session
-from ._socket import texts, whole
+from ._socket import encoded, texts, whole
 
 _VERSION = "1.10.0"  # of the protocol
 _LINE_BYTES = 1 << 16
@@ -72,8 +72,8 @@ class _Wire:
         return whole(event, name, 0, 0, self._connection.service.limits.message_bytes)
 
     async def send(self, kind: str, data: Optional[dict[str, Any]] = None) -> None:
-        """Sends an event. Raises Gone."""
-        body = json.dumps(data, ensure_ascii=False).encode() if data else b""
+        """Sends an event. Raises Gone, Refused."""
+        body = encoded(data).encode() if data else b""
         event: dict[str, Any] = {"type": kind, "version": _VERSION}
         if body:
             event["data_length"] = len(body)
