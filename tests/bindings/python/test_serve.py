@@ -12,6 +12,7 @@ import signal
 import socket
 import struct
 import tempfile
+import time
 import unittest
 import unittest.mock
 import warnings
@@ -542,6 +543,12 @@ class Admission(Case):
         ):
             self.assertEqual(await self._status(path, Origin=origin, Host=host), status, origin)
 
+    async def test_names_that_were_made_to_lead_here(self) -> None:
+        """A browser sends no Origin with what a page asks of its own host."""
+        for host, status in (("localhost", 200), ("[::1]:2700", 200), ("example.org", 200), ("example.com", 403), ("[", 403)):
+            for path in ("/metrics", "/status"):
+                self.assertEqual(await self._status(f"{path}?token=0123456789abcdef", Host=host), status, host)
+
     def test_addresses_that_others_reach(self) -> None:
         from senone.serve._options import is_loopback, parse
 
@@ -612,9 +619,15 @@ class Life(unittest.IsolatedAsyncioTestCase):
                 await client.hear(samples("high_low")[:8000])
                 link.unlink()
                 link.symlink_to(TONES / "ends")
-                server.process.send_signal(signal.SIGHUP)
-                await until(lambda: len(server.logged("model loaded")) == 4)
-                await until(lambda: server.threads() > 0)
+                async with vosk(server) as other:
+                    await other.configure(sample_rate=16000, model="tones")
+                    async with aiohttp.ClientSession() as session, session.get(f"{server.url}/health") as answer:
+                        await answer.read()  # so that the server has the configuration, too
+                    server.process.send_signal(signal.SIGHUP)
+                    await until(lambda: len(server.logged("model loaded")) == 4)
+                    await until(lambda: server.threads() > 0)
+                    await other.hear(samples("low"))
+                    self.assertEqual(await other.end(), "low")
                 await client.hear(samples("high_low")[8000:])
                 self.assertEqual(await client.end(), "high low")
             async with vosk(server) as client:
@@ -629,6 +642,29 @@ class Life(unittest.IsolatedAsyncioTestCase):
                 await client.hear(samples("low"))
                 self.assertEqual(await client.end(), "low")
             self.assertEqual(server.stop(), 0)
+
+    async def test_signals_while_the_bundles_are_loaded(self) -> None:
+        from senone.serve import _service
+        from senone.serve.__main__ import serve
+        from senone.serve._models import Model
+        from senone.serve._options import Bundle, Options
+
+        options = Options([Bundle("tones", str(BUNDLE))], ["cpu"], threads=1, port=0)
+        loads: list[int] = []
+
+        def load(bundle: Bundle, options: Options) -> Model:
+            while loads and not ready.done():
+                time.sleep(0.01)
+            loads.append(signals[len(loads)])
+            os.kill(os.getpid(), loads[-1])
+            return Model(bundle, options)
+
+        for signals, listens in (((signal.SIGHUP, signal.SIGTERM), True), ((signal.SIGTERM,), False)):
+            loads.clear()
+            ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            with unittest.mock.patch.object(_service, "Model", load):
+                await asyncio.wait_for(serve(options, ready), WAIT_S)
+            self.assertEqual((tuple(loads), ready.done()), (signals, listens))
 
     async def test_memory_and_threads_come_back(self) -> None:
         server = Server()
