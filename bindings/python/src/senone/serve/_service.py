@@ -269,6 +269,7 @@ class Connection:
     ) -> Session:
         """Opens the stream, in place of an earlier one. Raises Refused."""
         await self.close_stream()
+        model = self.service.models.get(model.name, model)  # a reload may have replaced it
         try:
             if phrases is None and srgs is None:
                 lease = model.lease()
