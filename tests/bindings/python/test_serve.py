@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import io
 import json
 import os
@@ -249,6 +250,31 @@ class Files(Case):
             (as_wav(samples())[:44], 400, {}),
         ):
             self.assertIn("error", await self._post(data, status, **query), query)
+
+    async def test_broken_bodies(self) -> None:
+        form = "multipart/form-data; boundary=x"
+        named = b"--x\r\nContent-Disposition: form-data; name"
+        for head, body, status in (
+            ("Content-Encoding: gzip", b"zork", 415),
+            ("Content-Encoding: gzip", gzip.compress(bytes(1 << 20)), 415),
+            ("Content-Type: multipart/form-data", b"zork", 400),
+            (f"Content-Type: {form}", b"--x\r\nA: " + b"b" * 100000 + b"\r\n\r\n", 400),
+            (f"Content-Type: {form}", b"--x\r\n" + b"A: b\r\n" * 40000 + b"\r\n", 400),
+            (f"Content-Type: {form}", named + b"*=xx''%ff\r\n\r\nzork\r\n--x--\r\n", 400),
+            (f"Content-Type: {form}", named + b"=file\r\n\r\nzork", 400),
+        ):
+            with self.subTest(head=head, body=body[:40]):
+                reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+                writer.write(f"POST /recognize HTTP/1.1\r\nHost: localhost\r\n{head}\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+                writer.write(body)
+                self.assertIn(f" {status} ".encode(), await asyncio.wait_for(reader.readline(), WAIT_S))
+                writer.close()
+        n_ended = len(self.server.logged("connection ended"))
+        _, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+        writer.write(b"POST /recognize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nRIFF")
+        await asyncio.sleep(0.1)
+        writer.transport.abort()
+        await until(lambda: len(self.server.logged("connection ended")) > n_ended)
 
     async def test_fields_of_a_form_have_one_limit(self) -> None:
         for name in ("phrase", "zork"):

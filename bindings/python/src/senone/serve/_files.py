@@ -8,6 +8,7 @@ from array import array
 from typing import Any, Awaitable, Iterator, Optional, TypeVar
 
 from aiohttp import BodyPartReader, web
+from aiohttp.http_exceptions import HttpProcessingError
 
 import senone
 from senone._audio import Recording
@@ -32,6 +33,7 @@ _FIELD_BYTES = 1 << 20  # of all fields of a form together
 _FIELDS = frozenset(
     ("channel", "channels", "confidence", "encoding", "endpoint", "format", "language", "model", "nbest", "phrase", "rate")
 )
+_BROKEN = (HttpProcessingError, web.RequestPayloadError, LookupError, ValueError, AssertionError)  # of aiohttp
 _UPLOADS = 8  # recordings of the greatest size that may be in memory together
 _PRESENCE_S = 0.5
 _HEAD_BYTES = 1 << 16
@@ -56,11 +58,18 @@ class _Upload:
         limit = self._connection.service.limits.file_bytes
         if (self._request.content_length or 0) > limit + _FIELD_BYTES:
             raise Refused(413, "too_big", f"the recording has more than {limit} bytes")
-        if self._request.content_type.startswith("multipart/"):
-            await self._read_form()
-        else:
-            while chunk := await self._receive(self._request.content.readany()):
-                self._take(chunk)
+        if self._request.headers.get("Content-Encoding", "identity").lower() != "identity":
+            raise Refused(415, "format", "the server takes no Content-Encoding")
+        try:
+            if self._request.content_type.startswith("multipart/"):
+                await self._read_form()
+            else:
+                while chunk := await self._receive(self._request.content.readany()):
+                    self._take(chunk)
+        except OSError:
+            raise Gone("vanished") from None
+        except _BROKEN as error:
+            raise Refused(400, "malformed", f"the request cannot be read: {str(error)[:200]}") from None
         if not self._body:
             raise Refused(400, "malformed", "the request has no recording")
         return bytes(self._body)
@@ -71,14 +80,11 @@ class _Upload:
         self._n_counted = 0
 
     async def _read_form(self) -> None:
-        try:
-            form = await self._request.multipart()
-            while (part := await self._receive(form.next())) is not None:
-                if not isinstance(part, BodyPartReader):
-                    raise Refused(400, "malformed", "the form has a form in it")
-                await self._read_part(part)
-        except (ValueError, AssertionError) as error:
-            raise Refused(400, "malformed", f"the form cannot be read: {error}") from None
+        form = await self._request.multipart()
+        while (part := await self._receive(form.next())) is not None:
+            if not isinstance(part, BodyPartReader):
+                raise Refused(400, "malformed", "the form has a form in it")
+            await self._read_part(part)
 
     async def _read_part(self, part: BodyPartReader) -> None:
         if part.filename is not None or part.name in ("file", "audio"):

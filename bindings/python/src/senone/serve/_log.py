@@ -9,6 +9,7 @@ import sys
 import time
 import traceback
 
+from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 logger = logging.getLogger("senone.serve")
@@ -29,8 +30,8 @@ class _Json(logging.Formatter):
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """Returns False for requests that are no HTTP: who sends such could fill the log."""
-    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+    """Returns False for requests that are no HTTP or have a broken body: who sends such could fill the log."""
+    return not (record.exc_info and isinstance(record.exc_info[1], (HttpProcessingError, web.RequestPayloadError)))
 
 
 def start_logging() -> None:
