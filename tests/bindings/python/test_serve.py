@@ -721,6 +721,18 @@ class Life(unittest.IsolatedAsyncioTestCase):
 
 
 class Parts(unittest.TestCase):
+    def test_a_close_does_not_wait_for_who_does_not_read(self) -> None:
+        from senone.serve._socket import close
+
+        ws, transport = unittest.mock.Mock(), unittest.mock.Mock()
+
+        async def drain(**_: Any) -> None:
+            await asyncio.Event().wait()
+
+        ws.close = drain
+        asyncio.run(close(ws, transport, 1000, "done", 0.01))
+        transport.abort.assert_called_once_with()
+
     def test_grammars_of_clients_cannot_leave_their_phrases(self) -> None:
         from senone.serve._models import _srgs
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any, Optional, Union
 
@@ -17,9 +18,10 @@ _TOO_BIG = 1009
 class Socket:
     """Messages of one client."""
 
-    def __init__(self, connection: Connection, ws: web.WebSocketResponse) -> None:
+    def __init__(self, connection: Connection, ws: web.WebSocketResponse, transport: Optional[asyncio.Transport]) -> None:
         self._connection = connection
         self._ws = ws
+        self._transport = transport
 
     async def receive(self) -> Optional[Union[str, bytes]]:
         """Waits for a message. None: the conversation is to end, as the server stops. Raises Gone."""
@@ -39,7 +41,16 @@ class Socket:
 
     async def close(self, code: int, reason: str) -> None:
         """Closes, and waits a little for the client to do so."""
-        await self._ws.close(code=code, message=reason.encode()[:120])
+        await close(self._ws, self._transport, code, reason, self._connection.service.limits.lag_s)
+
+
+async def close(ws: web.WebSocketResponse, transport: Optional[asyncio.Transport], code: int, reason: str, lag_s: float) -> None:
+    """Closes a WebSocket. One whose client does not read what was sent before the close is cut after lag_s."""
+    try:
+        await asyncio.wait_for(ws.close(code=code, message=reason.encode()[:120]), lag_s)
+    except asyncio.TimeoutError:
+        if transport is not None:
+            transport.abort()
 
 
 def encoded(message: dict[str, Any]) -> str:

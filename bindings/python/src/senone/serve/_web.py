@@ -18,7 +18,7 @@ from ._log import log_failure
 from ._options import is_loopback
 from ._refused import Gone, Refused
 from ._service import LAG, STOPPING, Connection, Service
-from ._socket import Socket
+from ._socket import Socket, close
 
 Handler = Callable[[Connection, Socket, web.Request], Awaitable[None]]
 ErrorOf = Callable[[str], dict[str, Any]]
@@ -123,14 +123,14 @@ class Web:
         try:
             async with self._service.connection(protocol, request.remote or "") as connection:
                 await ws.prepare(request)
-                await _converse(connection, Socket(connection, ws), request, serve, error_of)
+                await _converse(connection, Socket(connection, ws, request.transport), request, serve, error_of)
         except Refused as error:
             return _answer(error)  # before the WebSocket began
         except Gone as gone:
             if gone.reason == LAG and request.transport is not None:
                 request.transport.abort()  # a close would wait behind what is not read
             else:
-                await ws.close(code=gone.code, message=gone.reason.encode())
+                await close(ws, request.transport, gone.code, gone.reason, limits.lag_s)
         return ws
 
     def _refused(self, request: web.Request) -> Optional[web.Response]:

@@ -240,6 +240,12 @@ class Wyoming:
             pass  # was logged
         finally:
             writer.close()
+            try:
+                await asyncio.wait_for(writer.wait_closed(), self._service.limits.lag_s)
+            except asyncio.TimeoutError:  # the client does not read the rest
+                writer.transport.abort()
+            except OSError:
+                pass  # it has vanished
 
 
 async def _converse(connection: Connection, wire: _Wire) -> None:
