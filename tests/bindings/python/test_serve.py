@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import gzip
 import io
 import json
+import logging
 import os
 import signal
 import socket
@@ -721,6 +723,16 @@ class Life(unittest.IsolatedAsyncioTestCase):
 
 
 class Parts(unittest.TestCase):
+    def test_accepts_without_files_do_not_fill_the_log(self) -> None:
+        from senone.serve._log import _Seldom
+
+        def passes(error: Exception) -> bool:
+            return seldom.filter(logging.LogRecord("asyncio", logging.ERROR, "", 0, "", None, (type(error), error, None)))
+
+        seldom = _Seldom()
+        self.assertEqual([passes(OSError(errno.EMFILE, "")) for _ in range(3)], [True, False, False])
+        self.assertTrue(passes(OSError(errno.EPIPE, "")) and passes(ValueError()))
+
     def test_a_close_does_not_wait_for_who_does_not_read(self) -> None:
         from senone.serve._socket import close
 

@@ -16,6 +16,7 @@ import senone
 from ._options import Options, parse
 
 _CLEANUP_S = 5.0
+_BACKLOG = 128  # asyncio accepts so many in a row, even if it is out of files
 _MODULES = ("aiohttp", "prometheus_client")
 
 
@@ -46,7 +47,7 @@ async def serve(options: Options, ready: Optional[asyncio.Future[tuple[int, Opti
     async def listen() -> None:
         await service.start()
         await runner.setup()
-        await web.TCPSite(runner, options.host, options.port, ssl_context=options.tls, backlog=1024).start()
+        await web.TCPSite(runner, options.host, options.port, ssl_context=options.tls, backlog=_BACKLOG).start()
         port = runner.addresses[0][1]
         wyoming_port = None
         if options.wyoming_port is not None:
