@@ -402,7 +402,7 @@ class Telephony(Case):
     async def test_jambonz(self) -> None:
         async with aiohttp.ClientSession() as session, session.ws_connect(f"{self.server.url}/jambonz") as ws:
             start = {"type": "start", "language": "en-US", "format": "raw", "encoding": "LINEAR16", "interimResults": True}
-            await ws.send_json({**start, "sampleRateHz": 16000, "options": {"hints": ["zork", "mid high"]}})
+            await ws.send_json({**start, "sampleRateHz": 16000, "options": {"hints": ["zork", "mid high", "zork low"]}})
             for part in (samples(), np.zeros(32000, np.int16), samples("low")):
                 await ws.send_bytes(part.tobytes())
             await ws.send_json({"type": "stop"})
@@ -414,6 +414,7 @@ class Telephony(Case):
         self.assertTrue(all(0 < each["confidence"] <= 1 for each in finals))
         self.assertTrue(any(not each["is_final"] for each in found))
         wrong = [{"type": "start", "options": {"model": model}} for model in (["x"], 5)]
+        wrong.append({"type": "start", "options": {"hints": ["low " * 300]}})
         for message in ({"type": "zork"}, {"type": "start", "encoding": "MP3"}, {"type": "start", "sampleRateHz": 1}, *wrong):
             async with aiohttp.ClientSession() as session, session.ws_connect(f"{self.server.url}/jambonz") as ws:
                 await ws.send_json(message)

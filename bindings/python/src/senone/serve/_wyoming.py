@@ -164,7 +164,7 @@ class _Conversation:
         self._session = await self._connection.open(model, **settings)
         for phrases, bonus in ((names, _NAME_BOOST), (terms, _TERM_BOOST)):
             if phrases:
-                self._session.boost_always(phrases, bonus)
+                await self._session.boost_always(phrases, bonus)
         self._answered, self._n_sent = False, 0
         self.pump.start(self._session)
 
