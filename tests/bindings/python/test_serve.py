@@ -443,6 +443,13 @@ class Telephony(Case):
                 await ws.send_json({"request": "setup", "id": "\ud800", "codecs": codecs, "params": {"model": ["x"]}})
                 refused = await ws.receive_json()
                 self.assertEqual((refused["id"], refused["error_msg"]), ("\ud800", "a model and a language are named by texts"))
+                params = {"model": "tones", "grammar": "zork"}
+                await ws.send_json({"request": "setup", "id": "4", "codecs": codecs, "params": params})
+                self.assertIn("is served without --lexicon", (await ws.receive_json(timeout=WAIT_S))["error_msg"])
+                await ws.send_bytes(bytes(320))
+                self.assertIn("audio came before setup", (await ws.receive_json(timeout=WAIT_S))["error_msg"])
+                self.assertEqual(await closing(ws), 1008)
+            async with session.ws_connect(url, protocols=("speech_to_text",)) as ws:
                 await ws.send_str('{"request": "get", "id": NaN, "params": []}')
                 self.assertEqual((await ws.receive_json())["response"], "error")
                 self.assertEqual(await closing(ws), 1008)
@@ -586,7 +593,7 @@ class Admission(Case):
         with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nothing:
             token = Path(folder, "token")
             token.write_text("short\n")
-            wrong = ["--host 0.0.0.0", f"--token-file {token}", "--cert x", "--port 70000", "--lexicon zork=x"]
+            wrong = ["--host 0.0.0.0", f"--token-file {token}", "--cert x", "--port 70000", "--devices ,", "--lexicon zork=x"]
             for options in wrong:
                 with self.assertRaises(SystemExit) as ended, unittest.mock.patch("sys.stderr", nothing):
                     parse(["bundle", *options.split()])

@@ -72,6 +72,7 @@ class _Dialog:
         grammar = self._params.get("grammar")
         phrases = grammar.split("|") if isinstance(grammar, str) else texts(grammar, "grammar") if grammar else None
         await self.pump.stop()
+        self.session = None  # if the new one is refused, the old one is closed
         self.session = await self._connection.open(
             model,
             phrases=phrases,
