@@ -42,6 +42,13 @@ class Installed(unittest.TestCase):
             except ImportError as error:
                 self.skipTest(str(error))
 
+    @unittest.skipIf(os.geteuid() == 0, "root may search every directory")
+    def test_a_directory_that_may_not_be_searched(self) -> None:
+        (self.first / "no-bundle").chmod(0)
+        self.addCleanup((self.first / "no-bundle").chmod, 0o755)
+        with self._path(str(self.first)):
+            self.assertEqual(installed_models(), {"tones": self.first / "tones"})
+
     def test_directories(self) -> None:
         with unittest.mock.patch.dict(os.environ, {"SENONE_MODEL_PATH": "", "XDG_DATA_HOME": "/x"}):
             found = model_directories()

@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import gzip
 import io
 import json
+import logging
 import os
 import signal
 import socket
 import struct
 import tempfile
+import time
 import unittest
 import unittest.mock
 import warnings
@@ -249,6 +253,39 @@ class Files(Case):
         ):
             self.assertIn("error", await self._post(data, status, **query), query)
 
+    async def test_broken_bodies(self) -> None:
+        form = "multipart/form-data; boundary=x"
+        named = b"--x\r\nContent-Disposition: form-data; name"
+        for head, body, status in (
+            ("Content-Encoding: gzip", b"zork", 415),
+            ("Content-Encoding: gzip", gzip.compress(bytes(1 << 20)), 415),
+            ("Content-Type: multipart/form-data", b"zork", 400),
+            (f"Content-Type: {form}", b"--x\r\nA: " + b"b" * 100000 + b"\r\n\r\n", 400),
+            (f"Content-Type: {form}", b"--x\r\n" + b"A: b\r\n" * 40000 + b"\r\n", 400),
+            (f"Content-Type: {form}", named + b"*=xx''%ff\r\n\r\nzork\r\n--x--\r\n", 400),
+            (f"Content-Type: {form}", named + b"=file\r\n\r\nzork", 400),
+        ):
+            with self.subTest(head=head, body=body[:40]):
+                reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+                writer.write(f"POST /recognize HTTP/1.1\r\nHost: localhost\r\n{head}\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+                writer.write(body)
+                self.assertIn(f" {status} ".encode(), await asyncio.wait_for(reader.readline(), WAIT_S))
+                writer.close()
+        n_ended = len(self.server.logged("connection ended"))
+        _, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+        writer.write(b"POST /recognize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nRIFF")
+        await asyncio.sleep(0.1)
+        writer.transport.abort()
+        await until(lambda: len(self.server.logged("connection ended")) > n_ended)
+
+    async def test_fields_of_a_form_have_one_limit(self) -> None:
+        for name in ("phrase", "zork"):
+            form = aiohttp.FormData()
+            for _ in range(5):
+                form.add_field(name, "x" * (1 << 18))
+            form.add_field("file", as_wav(samples()), filename="a.wav")
+            self.assertIn("the fields of the form", (await self._post(form, 413))["error"])
+
     async def test_32_at_once(self) -> None:
         expected = [engine().recognize(recording(number)).text for number in range(32)]
         found = await asyncio.gather(*(self._post(as_wav(recording(number))) for number in range(32)))
@@ -272,8 +309,9 @@ class Wyoming(Case):
             programs = (await client.receive("info"))["data"]["asr"]
             self.assertEqual([program["name"] for program in programs], ["tones", "model"])
             self.assertEqual(programs[0]["models"][0]["languages"], ["en"])
-            await client.send("ping", {"text": "x"})
-            self.assertEqual((await client.receive("pong"))["data"], {"text": "x"})
+            for text in ("x", "\ud800"):
+                await client.send("ping", {"text": text})
+                self.assertEqual((await client.receive("pong"))["data"], {"text": text})
             for name in ("low_mid_high", "high_low"):
                 await client.send("transcribe", {"language": "en-GB", "name": "tones"})
                 await client.hear(samples(name))
@@ -316,6 +354,9 @@ class Wyoming(Case):
             b'{"type": "audio-start", "data": {"width": 4}}\n',
             b'{"type": "select-program", "data": {"name": "zork"}}\n',
             b'{"type": "transcribe", "data": {"vad_sensitivity": "zork"}}\n{"type": "audio-start"}\n',
+            b'{"type": "transcribe", "data": {"name": ["x"]}}\n{"type": "audio-start"}\n',
+            b'{"type": "transcribe", "data": {"language": 5}}\n{"type": "audio-start"}\n',
+            b'{"type": "ping", "data": {"text": NaN}}\n',
             b"x" * 100000,
         ):
             async with wyoming(self.server) as client:
@@ -361,7 +402,7 @@ class Telephony(Case):
     async def test_jambonz(self) -> None:
         async with aiohttp.ClientSession() as session, session.ws_connect(f"{self.server.url}/jambonz") as ws:
             start = {"type": "start", "language": "en-US", "format": "raw", "encoding": "LINEAR16", "interimResults": True}
-            await ws.send_json({**start, "sampleRateHz": 16000, "options": {"hints": ["zork", "mid high"]}})
+            await ws.send_json({**start, "sampleRateHz": 16000, "options": {"hints": ["zork", "mid high", "zork low"]}})
             for part in (samples(), np.zeros(32000, np.int16), samples("low")):
                 await ws.send_bytes(part.tobytes())
             await ws.send_json({"type": "stop"})
@@ -372,7 +413,9 @@ class Telephony(Case):
         self.assertEqual([each["transcript"] for each in finals], [SENTENCE, "low"])
         self.assertTrue(all(0 < each["confidence"] <= 1 for each in finals))
         self.assertTrue(any(not each["is_final"] for each in found))
-        for message in ({"type": "zork"}, {"type": "start", "encoding": "MP3"}, {"type": "start", "sampleRateHz": 1}):
+        wrong = [{"type": "start", "options": {"model": model}} for model in (["x"], 5)]
+        wrong.append({"type": "start", "options": {"hints": ["low " * 300]}})
+        for message in ({"type": "zork"}, {"type": "start", "encoding": "MP3"}, {"type": "start", "sampleRateHz": 1}, *wrong):
             async with aiohttp.ClientSession() as session, session.ws_connect(f"{self.server.url}/jambonz") as ws:
                 await ws.send_json(message)
                 self.assertEqual((await ws.receive_json())["type"], "error")
@@ -397,6 +440,19 @@ class Telephony(Case):
                 self.assertEqual(got["params"]["results"][0]["text"], SENTENCE)
                 await ws.send_json({"request": "setup", "id": "3", "codecs": [{"name": "opus"}]})
                 self.assertIn("error_msg", await ws.receive_json())
+                await ws.send_json({"request": "setup", "id": "\ud800", "codecs": codecs, "params": {"model": ["x"]}})
+                refused = await ws.receive_json()
+                self.assertEqual((refused["id"], refused["error_msg"]), ("\ud800", "a model and a language are named by texts"))
+                params = {"model": "tones", "grammar": "zork"}
+                await ws.send_json({"request": "setup", "id": "4", "codecs": codecs, "params": params})
+                self.assertIn("is served without --lexicon", (await ws.receive_json(timeout=WAIT_S))["error_msg"])
+                await ws.send_bytes(bytes(320))
+                self.assertIn("audio came before setup", (await ws.receive_json(timeout=WAIT_S))["error_msg"])
+                self.assertEqual(await closing(ws), 1008)
+            async with session.ws_connect(url, protocols=("speech_to_text",)) as ws:
+                await ws.send_str('{"request": "get", "id": NaN, "params": []}')
+                self.assertEqual((await ws.receive_json())["response"], "error")
+                self.assertEqual(await closing(ws), 1008)
 
 
 class Bounds(Case):
@@ -523,6 +579,12 @@ class Admission(Case):
         ):
             self.assertEqual(await self._status(path, Origin=origin, Host=host), status, origin)
 
+    async def test_names_that_were_made_to_lead_here(self) -> None:
+        """A browser sends no Origin with what a page asks of its own host."""
+        for host, status in (("localhost", 200), ("[::1]:2700", 200), ("example.org", 200), ("example.com", 403), ("[", 403)):
+            for path in ("/metrics", "/status"):
+                self.assertEqual(await self._status(f"{path}?token=0123456789abcdef", Host=host), status, host)
+
     def test_addresses_that_others_reach(self) -> None:
         from senone.serve._options import is_loopback, parse
 
@@ -531,7 +593,7 @@ class Admission(Case):
         with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nothing:
             token = Path(folder, "token")
             token.write_text("short\n")
-            wrong = ["--host 0.0.0.0", f"--token-file {token}", "--cert x", "--port 70000", "--lexicon zork=x"]
+            wrong = ["--host 0.0.0.0", f"--token-file {token}", "--cert x", "--port 70000", "--devices ,", "--lexicon zork=x"]
             for options in wrong:
                 with self.assertRaises(SystemExit) as ended, unittest.mock.patch("sys.stderr", nothing):
                     parse(["bundle", *options.split()])
@@ -593,9 +655,15 @@ class Life(unittest.IsolatedAsyncioTestCase):
                 await client.hear(samples("high_low")[:8000])
                 link.unlink()
                 link.symlink_to(TONES / "ends")
-                server.process.send_signal(signal.SIGHUP)
-                await until(lambda: len(server.logged("model loaded")) == 4)
-                await until(lambda: server.threads() > 0)
+                async with vosk(server) as other:
+                    await other.configure(sample_rate=16000, model="tones")
+                    async with aiohttp.ClientSession() as session, session.get(f"{server.url}/health") as answer:
+                        await answer.read()  # so that the server has the configuration, too
+                    server.process.send_signal(signal.SIGHUP)
+                    await until(lambda: len(server.logged("model loaded")) == 4)
+                    await until(lambda: server.threads() > 0)
+                    await other.hear(samples("low"))
+                    self.assertEqual(await other.end(), "low")
                 await client.hear(samples("high_low")[8000:])
                 self.assertEqual(await client.end(), "high low")
             async with vosk(server) as client:
@@ -610,6 +678,29 @@ class Life(unittest.IsolatedAsyncioTestCase):
                 await client.hear(samples("low"))
                 self.assertEqual(await client.end(), "low")
             self.assertEqual(server.stop(), 0)
+
+    async def test_signals_while_the_bundles_are_loaded(self) -> None:
+        from senone.serve import _service
+        from senone.serve.__main__ import serve
+        from senone.serve._models import Model
+        from senone.serve._options import Bundle, Options
+
+        options = Options([Bundle("tones", str(BUNDLE))], ["cpu"], threads=1, port=0)
+        loads: list[int] = []
+
+        def load(bundle: Bundle, options: Options) -> Model:
+            while loads and not ready.done():
+                time.sleep(0.01)
+            loads.append(signals[len(loads)])
+            os.kill(os.getpid(), loads[-1])
+            return Model(bundle, options)
+
+        for signals, listens in (((signal.SIGHUP, signal.SIGTERM), True), ((signal.SIGTERM,), False)):
+            loads.clear()
+            ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            with unittest.mock.patch.object(_service, "Model", load):
+                await asyncio.wait_for(serve(options, ready), WAIT_S)
+            self.assertEqual((tuple(loads), ready.done()), (signals, listens))
 
     async def test_memory_and_threads_come_back(self) -> None:
         server = Server()
@@ -640,6 +731,28 @@ class Life(unittest.IsolatedAsyncioTestCase):
 
 
 class Parts(unittest.TestCase):
+    def test_accepts_without_files_do_not_fill_the_log(self) -> None:
+        from senone.serve._log import _Seldom
+
+        def passes(error: Exception) -> bool:
+            return seldom.filter(logging.LogRecord("asyncio", logging.ERROR, "", 0, "", None, (type(error), error, None)))
+
+        seldom = _Seldom()
+        self.assertEqual([passes(OSError(errno.EMFILE, "")) for _ in range(3)], [True, False, False])
+        self.assertTrue(passes(OSError(errno.EPIPE, "")) and passes(ValueError()))
+
+    def test_a_close_does_not_wait_for_who_does_not_read(self) -> None:
+        from senone.serve._socket import close
+
+        ws, transport = unittest.mock.Mock(), unittest.mock.Mock()
+
+        async def drain(**_: Any) -> None:
+            await asyncio.Event().wait()
+
+        ws.close = drain
+        asyncio.run(close(ws, transport, 1000, "done", 0.01))
+        transport.abort.assert_called_once_with()
+
     def test_grammars_of_clients_cannot_leave_their_phrases(self) -> None:
         from senone.serve._models import _srgs
 

@@ -34,7 +34,7 @@ def installed_models() -> dict[str, Path]:
         except OSError:
             continue
         for path in paths:
-            if (path / "senone.json").is_file():
+            if os.path.isfile(path / "senone.json"):  # Path.is_file raises for a directory that may not be searched
                 found.setdefault(path.name, path)
     return found
 

@@ -16,6 +16,7 @@ import senone
 from ._options import Options, parse
 
 _CLEANUP_S = 5.0
+_BACKLOG = 128  # asyncio accepts so many in a row, even if it is out of files
 _MODULES = ("aiohttp", "prometheus_client")
 
 
@@ -29,7 +30,6 @@ async def serve(options: Options, ready: Optional[asyncio.Future[tuple[int, Opti
     from ._wyoming import Wyoming
 
     service = Service(options)
-    await service.start()
     runner = web.AppRunner(Web(service).app, access_log=None, handle_signals=False)
     wyoming = Wyoming(service)
     ended = asyncio.Event()
@@ -44,22 +44,32 @@ async def serve(options: Options, ready: Optional[asyncio.Future[tuple[int, Opti
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
-    try:
+    async def listen() -> None:
+        await service.start()
         await runner.setup()
-        await web.TCPSite(runner, options.host, options.port, ssl_context=options.tls, backlog=1024).start()
+        await web.TCPSite(runner, options.host, options.port, ssl_context=options.tls, backlog=_BACKLOG).start()
         port = runner.addresses[0][1]
         wyoming_port = None
         if options.wyoming_port is not None:
             wyoming_port = await wyoming.start(options.host, options.wyoming_port)
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, lambda: start(stop()))
-        loop.add_signal_handler(signal.SIGHUP, lambda: start(service.reload()))
         log("listening", host=options.host, port=port, wyoming_port=wyoming_port, tls=options.tls is not None)
         if ready is not None:
             ready.set_result((port, wyoming_port))
-        await ended.wait()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, lambda: start(stop()))
+    loop.add_signal_handler(signal.SIGHUP, lambda: start(service.reload()))
+    listening, stopped = asyncio.ensure_future(listen()), asyncio.ensure_future(ended.wait())
+    try:
+        await asyncio.wait({listening, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if listening.done():
+            listening.result()
+            await stopped
     finally:
+        listening.cancel()  # a bundle that is being loaded is not waited for here
+        stopped.cancel()
+        await asyncio.wait({listening, stopped})
         await wyoming.stop()
         with contextlib.suppress(asyncio.TimeoutError):  # of what the client of a connection that has ended does not close
             await asyncio.wait_for(runner.cleanup(), _CLEANUP_S)

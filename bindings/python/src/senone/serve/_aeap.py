@@ -21,6 +21,7 @@ _LATTICE_BEAM = 6.0  # for confidences
 _CODECS = {"ulaw": ("ulaw", 8000), "alaw": ("alaw", 8000), "slin": ("int16", 8000), "slin16": ("int16", 16000)}
 _MAX_RESULTS = 100  # that Asterisk may still ask for
 _N_BEST = 5
+_KEPT = ("model", "grammar")  # parameters that a later setup needs
 
 
 class _Dialog:
@@ -71,6 +72,7 @@ class _Dialog:
         grammar = self._params.get("grammar")
         phrases = grammar.split("|") if isinstance(grammar, str) else texts(grammar, "grammar") if grammar else None
         await self.pump.stop()
+        self.session = None  # if the new one is refused, the old one is closed
         self.session = await self._connection.open(
             model,
             phrases=phrases,
@@ -88,7 +90,7 @@ class _Dialog:
             return
         if not isinstance(params, dict):
             raise Refused(400, "malformed", "params must be a JSON object")
-        self._params.update(params)
+        self._params.update({name: params[name] for name in _KEPT if name in params})
         if "language" in params:
             self._language = str(params["language"])
         if "results_type" in params:

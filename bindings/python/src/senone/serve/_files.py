@@ -8,6 +8,7 @@ from array import array
 from typing import Any, Awaitable, Iterator, Optional, TypeVar
 
 from aiohttp import BodyPartReader, web
+from aiohttp.http_exceptions import HttpProcessingError
 
 import senone
 from senone._audio import Recording
@@ -28,7 +29,11 @@ _TYPES = {
     "text": "text/plain",
 }
 _ACCEPTED = {**{kind: form for form, kind in _TYPES.items()}, "text/srt": "srt", "application/srt": "srt"}
-_FIELD_BYTES = 1 << 20
+_FIELD_BYTES = 1 << 20  # of all fields of a form together
+_FIELDS = frozenset(
+    ("channel", "channels", "confidence", "encoding", "endpoint", "format", "language", "model", "nbest", "phrase", "rate")
+)
+_BROKEN = (HttpProcessingError, web.RequestPayloadError, LookupError, ValueError, AssertionError)  # of aiohttp
 _UPLOADS = 8  # recordings of the greatest size that may be in memory together
 _PRESENCE_S = 0.5
 _HEAD_BYTES = 1 << 16
@@ -43,6 +48,7 @@ class _Upload:
         self._connection = connection
         self._request = request
         self._body = bytearray()
+        self._n_field_bytes = 0
         self._n_counted = 0
         self.values: dict[str, Any] = dict(request.query)
         self.phrases = list(request.query.getall("phrase", []))
@@ -52,11 +58,18 @@ class _Upload:
         limit = self._connection.service.limits.file_bytes
         if (self._request.content_length or 0) > limit + _FIELD_BYTES:
             raise Refused(413, "too_big", f"the recording has more than {limit} bytes")
-        if self._request.content_type.startswith("multipart/"):
-            await self._read_form()
-        else:
-            while chunk := await self._receive(self._request.content.readany()):
-                self._take(chunk)
+        if self._request.headers.get("Content-Encoding", "identity").lower() != "identity":
+            raise Refused(415, "format", "the server takes no Content-Encoding")
+        try:
+            if self._request.content_type.startswith("multipart/"):
+                await self._read_form()
+            else:
+                while chunk := await self._receive(self._request.content.readany()):
+                    self._take(chunk)
+        except OSError:
+            raise Gone("vanished") from None
+        except _BROKEN as error:
+            raise Refused(400, "malformed", f"the request cannot be read: {str(error)[:200]}") from None
         if not self._body:
             raise Refused(400, "malformed", "the request has no recording")
         return bytes(self._body)
@@ -67,14 +80,11 @@ class _Upload:
         self._n_counted = 0
 
     async def _read_form(self) -> None:
-        try:
-            form = await self._request.multipart()
-            while (part := await self._receive(form.next())) is not None:
-                if not isinstance(part, BodyPartReader):
-                    raise Refused(400, "malformed", "the form has a form in it")
-                await self._read_part(part)
-        except (ValueError, AssertionError) as error:
-            raise Refused(400, "malformed", f"the form cannot be read: {error}") from None
+        form = await self._request.multipart()
+        while (part := await self._receive(form.next())) is not None:
+            if not isinstance(part, BodyPartReader):
+                raise Refused(400, "malformed", "the form has a form in it")
+            await self._read_part(part)
 
     async def _read_part(self, part: BodyPartReader) -> None:
         if part.filename is not None or part.name in ("file", "audio"):
@@ -83,15 +93,18 @@ class _Upload:
             return
         value = bytearray()
         while chunk := await self._receive(part.read_chunk()):
-            value += chunk
-            if len(value) > _FIELD_BYTES:
-                raise Refused(413, "too_big", f"the field {part.name} has more than {_FIELD_BYTES} bytes")
+            self._n_field_bytes += len(chunk)
+            if self._n_field_bytes > _FIELD_BYTES:
+                raise Refused(413, "too_big", f"the fields of the form have more than {_FIELD_BYTES} bytes")
+            if part.name in _FIELDS:
+                self._hold(len(chunk))
+                value += chunk
         text = value.decode("utf-8", "replace").strip()
         if part.name == "phrase":
             self.phrases.append(text)
             if len(self.phrases) > self._connection.service.limits.phrases:
                 raise Refused(413, "too_big", "the form has too many phrases")
-        elif part.name:
+        elif part.name in _FIELDS:
             self.values[part.name] = text
 
     async def _receive(self, read: Awaitable[_T]) -> _T:
@@ -104,11 +117,15 @@ class _Upload:
         limit = self._connection.service.limits.file_bytes
         if len(self._body) + len(chunk) > limit:
             raise Refused(413, "too_big", f"the recording has more than {limit} bytes")
-        if _Upload.n_held + len(chunk) > _UPLOADS * limit:
-            raise Refused(503, "full", "other recordings take all the room; try again later")
+        self._hold(len(chunk))
         self._body += chunk
-        self._n_counted += len(chunk)
-        _Upload.n_held += len(chunk)
+
+    def _hold(self, n: int) -> None:
+        """Counts n bytes that stay in memory. Raises Refused."""
+        if _Upload.n_held + n > _UPLOADS * self._connection.service.limits.file_bytes:
+            raise Refused(503, "full", "other recordings take all the room; try again later")
+        self._n_counted += n
+        _Upload.n_held += n
 
 
 async def serve(connection: Connection, request: web.Request) -> web.StreamResponse:

@@ -69,7 +69,7 @@ class _Call:
         )
         hints = texts(options["hints"], "hints") if options.get("hints") else []
         if hints:
-            self.session.boost_always(hints, _HINT_BOOST)
+            await self.session.boost_always(hints, _HINT_BOOST)
         self.pump.start(self.session)
 
     async def _deliver(self, event: Event) -> None:

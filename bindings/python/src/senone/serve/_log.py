@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import sys
 import time
 import traceback
 
+from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
+
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_SELDOM_S = 10.0
 
 logger = logging.getLogger("senone.serve")
 
@@ -29,8 +34,26 @@ class _Json(logging.Formatter):
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """Returns False for requests that are no HTTP: who sends such could fill the log."""
-    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+    """Returns False for requests that are no HTTP or have a broken body: who sends such could fill the log."""
+    return not (record.exc_info and isinstance(record.exc_info[1], (HttpProcessingError, web.RequestPayloadError)))
+
+
+class _Seldom(logging.Filter):
+    """Passes, in ten seconds, one of the errors of a process that has no more files or memory, for each accept makes one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next_s = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if not isinstance(error, OSError) or error.errno not in _EXHAUSTED:
+            return True
+        now_s = time.monotonic()
+        if now_s < self._next_s:
+            return False
+        self._next_s = now_s + _SELDOM_S
+        return True
 
 
 def start_logging() -> None:
@@ -38,6 +61,7 @@ def start_logging() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json())
     logging.getLogger("aiohttp.server").addFilter(_is_ours)
+    logging.getLogger("asyncio").addFilter(_Seldom())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)

@@ -19,7 +19,7 @@ from ._options import Bundle, Options
 from ._refused import Refused
 
 _KEPT_GRAMMARS = 64  # compiled grammars that no stream uses, for clients that come again
-_MAX_PHRASE = 1000  # characters
+MAX_PHRASE = 1000  # characters
 UNKNOWN = "[unk]"  # what Vosk's grammars call other speech
 
 
@@ -154,8 +154,8 @@ class Model:
         if len(phrases) > self._max_phrases:
             raise Refused(400, "grammar", f"{len(phrases)} phrases are more than the {self._max_phrases} of a grammar")
         for phrase in phrases:
-            if len(phrase) > _MAX_PHRASE:
-                raise Refused(400, "grammar", f"a phrase has over {_MAX_PHRASE} characters")
+            if len(phrase) > MAX_PHRASE:
+                raise Refused(400, "grammar", f"a phrase has over {MAX_PHRASE} characters")
         kept = [phrase for phrase in phrases if phrase != UNKNOWN and phrase.strip()]
         if not kept:
             raise Refused(400, "grammar", "the grammar has no phrases")

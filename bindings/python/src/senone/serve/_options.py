@@ -97,7 +97,7 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
             )
     return Options(
         bundles=bundles,
-        devices=found.devices.split(",") if found.devices else [None],
+        devices=list(found.devices) or [None],
         fallback=found.fallback,
         lanes=found.lanes,
         threads=found.threads,
@@ -152,7 +152,7 @@ def _parser() -> argparse.ArgumentParser:
     models.add_argument(
         "--language", action="append", default=[], metavar="[NAME=]TAG", help="language, as clients name it; default: en"
     )
-    models.add_argument("--devices", metavar="D,D", help="an engine on each, as `senone devices` lists them; default: the best")
+    models.add_argument("--devices", type=_devices, default=[], metavar="D,D", help="an engine on each, as `senone devices` lists them; default: the best")
     models.add_argument("--fallback", choices=["cpu"], help="goes on with the streams of a lost device")
     models.add_argument(
         "--lanes", type=_whole(1, 1024), default=8, metavar="N", help="streams that a step advances together; default: 8"
@@ -236,7 +236,7 @@ def _bundles(found: argparse.Namespace) -> list[Bundle]:
             raise ValueError(f"two bundles have the name {name}; give one another: NAME={path}")
         named[name] = find_model(path)
     if not named:
-        named = {name: str(path) for name, path in installed_models().items() if (path / "graph.bin").is_file()}
+        named = {name: str(path) for name, path in installed_models().items() if os.path.isfile(path / "graph.bin")}
     if not named:
         raise ValueError("name a bundle; none is installed")
     of = {option: _by_name(option, getattr(found, option), named) for option in ("lexicon", "g2p", "language")}
@@ -244,6 +244,13 @@ def _bundles(found: argparse.Namespace) -> list[Bundle]:
         Bundle(name, path, of["lexicon"].get(name), of["g2p"].get(name), of["language"].get(name) or "en")
         for name, path in named.items()
     ]
+
+
+def _devices(text: str) -> list[str]:
+    names = text.split(",") if text else []
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"a device of {text!r} has no name")
+    return names
 
 
 def _named(argument: str) -> tuple[str, str]:

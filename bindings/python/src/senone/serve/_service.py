@@ -21,7 +21,7 @@ from senone._stream import Stream
 
 from ._log import log, log_failure
 from ._metrics import Metrics
-from ._models import Lease, Model
+from ._models import MAX_PHRASE, Lease, Model
 from ._options import Options
 from ._refused import Gone, Refused, refusal
 from ._results import is_heard
@@ -118,8 +118,12 @@ class Service:
         self._pool.shutdown(wait=False)
         self._long_pool.shutdown(wait=False)
 
-    def model(self, name: str | None, language: str | None = None) -> Model:
-        """Returns a model by its name, or else the first of the language, or else the first. Raises Refused."""
+    def model(self, name: Any, language: Any = None) -> Model:
+        """Returns a model by its name, or else the first of the language, or else the first; both are what a client has sent.
+        Raises Refused."""
+        for each in (name, language):
+            if each is not None and not isinstance(each, str):
+                raise Refused(400, "malformed", "a model and a language are named by texts")
         if name:
             if name not in self.models:
                 raise Refused(404, "model", f"there is no model {name[:100]!r}; there are {', '.join(self.models)}")
@@ -265,6 +269,7 @@ class Connection:
     ) -> Session:
         """Opens the stream, in place of an earlier one. Raises Refused."""
         await self.close_stream()
+        model = self.service.models.get(model.name, model)  # a reload may have replaced it
         try:
             if phrases is None and srgs is None:
                 lease = model.lease()
@@ -385,13 +390,16 @@ class Session:
         self.finish()
         return [event async for event in self.events() if event.kind == EventKind.FINAL]
 
-    def boost_always(self, phrases: list[str], bonus: float) -> None:
+    async def boost_always(self, phrases: list[str], bonus: float) -> None:
         """Makes phrases likelier, in every utterance of the stream. Raises Refused."""
         limit = self._connection.service.limits.phrases
         if len(phrases) > limit:
             raise Refused(400, "grammar", f"{len(phrases)} phrases are more than the {limit} that may be boosted")
-        lines = [" ".join(phrase.split()) for phrase in phrases]
-        self._boosts.append((self._known([line for line in lines if line], bonus), bonus))
+        if any(len(phrase) > MAX_PHRASE for phrase in phrases):
+            raise Refused(400, "grammar", f"a phrase has over {MAX_PHRASE} characters")
+        lines = [line for line in (" ".join(phrase.split()) for phrase in phrases) if line]
+        known = await self._connection.service.run_long(self._known, lines, bonus)
+        self._boosts.append((known, bonus))
 
     def _known(self, phrases: list[str], bonus: float) -> list[str]:
         """Boosts phrases, and returns those whose words the graph has. Clients give names to whatever graph is served."""
@@ -401,7 +409,8 @@ class Session:
         except senone.NotFound:
             if len(phrases) == 1:
                 return []
-        return [known for phrase in phrases for known in self._known([phrase], bonus)]
+        middle = len(phrases) // 2
+        return self._known(phrases[:middle], bonus) + self._known(phrases[middle:], bonus)
 
     def _boost(self, boosts: list[tuple[list[str], float]]) -> None:
         try:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any, Optional, Union
 
@@ -17,9 +18,10 @@ _TOO_BIG = 1009
 class Socket:
     """Messages of one client."""
 
-    def __init__(self, connection: Connection, ws: web.WebSocketResponse) -> None:
+    def __init__(self, connection: Connection, ws: web.WebSocketResponse, transport: Optional[asyncio.Transport]) -> None:
         self._connection = connection
         self._ws = ws
+        self._transport = transport
 
     async def receive(self) -> Optional[Union[str, bytes]]:
         """Waits for a message. None: the conversation is to end, as the server stops. Raises Gone."""
@@ -34,12 +36,30 @@ class Socket:
         raise Gone("left" if self._ws.close_code in (1000, 1001, 1005) else "vanished")
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Sends JSON. Raises Gone."""
-        await self._connection.send(self._ws.send_str(json.dumps(message, ensure_ascii=False)))
+        """Sends JSON. Raises Gone, Refused."""
+        await self._connection.send(self._ws.send_str(encoded(message)))
 
     async def close(self, code: int, reason: str) -> None:
         """Closes, and waits a little for the client to do so."""
-        await self._ws.close(code=code, message=reason.encode()[:120])
+        await close(self._ws, self._transport, code, reason, self._connection.service.limits.lag_s)
+
+
+async def close(ws: web.WebSocketResponse, transport: Optional[asyncio.Transport], code: int, reason: str, lag_s: float) -> None:
+    """Closes a WebSocket. One whose client does not read what was sent before the close is cut after lag_s."""
+    try:
+        await asyncio.wait_for(ws.close(code=code, message=reason.encode()[:120]), lag_s)
+    except asyncio.TimeoutError:
+        if transport is not None:
+            transport.abort()
+
+
+def encoded(message: dict[str, Any]) -> str:
+    """Returns a message as JSON in ASCII, since a text of the client's that it repeats may have half a surrogate pair. Raises
+    Refused if it repeats a number that JSON does not have."""
+    try:
+        return json.dumps(message, allow_nan=False)
+    except (ValueError, RecursionError):
+        raise Refused(400, "malformed", "a value in the message cannot be repeated") from None
 
 
 def parsed(message: Union[str, bytes]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from senone._events import Event, EventKind, Word
 
-from ._models import UNKNOWN, Model
+from ._models import UNKNOWN
 from ._refused import Refused
 from ._results import confidence, heard_words, is_heard, text_of
 from ._service import Connection, Session
@@ -29,7 +29,7 @@ class _Recognizer:
     def __init__(self, connection: Connection, request: web.Request) -> None:
         self._connection = connection
         self._service = connection.service
-        self._model: Optional[Model] = None
+        self._model: Optional[str] = None
         self._rate = 8000 if request.query.get("rate") is None else whole(dict(request.query), "rate", 8000, *_RATES)
         self._words = True
         self._partial_words = False
@@ -47,7 +47,7 @@ class _Recognizer:
         self._words = bool(config.get("words", self._words))
         self._partial_words = bool(config.get("partial_words", self._partial_words))
         if "model" in config:
-            self._model = self._service.model(str(config["model"]))
+            self._model = self._service.model(str(config["model"])).name
         for name in ("phrase_list", "grammar"):
             if name in config:
                 self._phrases = _phrases(config[name], name)
@@ -82,7 +82,7 @@ class _Recognizer:
         return reply
 
     async def _open(self) -> Session:
-        model = self._model or self._service.model(None)
+        model = self._service.model(self._model)  # a reload may have replaced it since it was named
         config: dict[str, Any] = {
             "input": "int16",
             "rate": self._rate,

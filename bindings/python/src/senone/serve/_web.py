@@ -18,7 +18,7 @@ from ._log import log_failure
 from ._options import is_loopback
 from ._refused import Gone, Refused
 from ._service import LAG, STOPPING, Connection, Service
-from ._socket import Socket
+from ._socket import Socket, close
 
 Handler = Callable[[Connection, Socket, web.Request], Awaitable[None]]
 ErrorOf = Callable[[str], dict[str, Any]]
@@ -123,19 +123,22 @@ class Web:
         try:
             async with self._service.connection(protocol, request.remote or "") as connection:
                 await ws.prepare(request)
-                await _converse(connection, Socket(connection, ws), request, serve, error_of)
+                await _converse(connection, Socket(connection, ws, request.transport), request, serve, error_of)
         except Refused as error:
             return _answer(error)  # before the WebSocket began
         except Gone as gone:
             if gone.reason == LAG and request.transport is not None:
                 request.transport.abort()  # a close would wait behind what is not read
             else:
-                await ws.close(code=gone.code, message=gone.reason.encode())
+                await close(ws, request.transport, gone.code, gone.reason, limits.lag_s)
         return ws
 
     def _refused(self, request: web.Request) -> Optional[web.Response]:
         """Returns the answer to a request that is not allowed."""
         options = self._service.options
+        host = request.headers.get("Host")
+        if host is not None and not self._is_our_name(host):
+            return _answer(self._service.refuse(Refused(403, "host", "the server has no such name; see --origin")))
         origin = request.headers.get("Origin")
         if origin is not None and not self._is_ours(origin, request.host):
             return _answer(self._service.refuse(Refused(403, "origin", "pages of other origins may not ask; see --origin")))
@@ -146,14 +149,20 @@ class Web:
         return None
 
     def _is_ours(self, origin: str, host: str) -> bool:
-        """Returns False for pages of other sites, which a browser would let ask a server on its user's machine. A server for this
-        machine alone is called localhost or by its number, since other names may be made to lead here."""
-        options = self._service.options
-        if origin in options.origins:
+        """Returns False for pages of other sites, which a browser would let ask a server on its user's machine."""
+        if origin in self._service.options.origins:
             return True
         with contextlib.suppress(ValueError):
+            return urlsplit(origin).netloc == host
+        return False
+
+    def _is_our_name(self, host: str) -> bool:
+        """Returns False for other names of a server for this machine alone than localhost, its number and those of --origin,
+        since a page's name may be made to lead here, and a browser then sends no Origin."""
+        options = self._service.options
+        with contextlib.suppress(ValueError):
             name = urlsplit(f"//{host}").hostname or ""
-            return urlsplit(origin).netloc == host and (not is_loopback(options.host) or is_loopback(name))
+            return not is_loopback(options.host) or is_loopback(name) or name in map(_name_of, options.origins)
         return False
 
 
@@ -173,6 +182,10 @@ async def _converse(
     except Exception:
         log_failure("a connection failed", connection=connection.number)
         raise
+
+
+def _name_of(origin: str) -> str:
+    return urlsplit(origin).hostname or ""
 
 
 def _code(refused: Refused) -> int:

@@ -21,7 +21,7 @@ from ._pump import Pump
 from ._refused import Gone, Refused
 from ._results import is_heard
 from ._service import LAG, Connection, Service, Session
-from ._socket import texts, whole
+from ._socket import encoded, texts, whole
 
 _VERSION = "1.10.0"  # of the protocol
 _LINE_BYTES = 1 << 16
@@ -72,8 +72,8 @@ class _Wire:
         return whole(event, name, 0, 0, self._connection.service.limits.message_bytes)
 
     async def send(self, kind: str, data: Optional[dict[str, Any]] = None) -> None:
-        """Sends an event. Raises Gone."""
-        body = json.dumps(data, ensure_ascii=False).encode() if data else b""
+        """Sends an event. Raises Gone, Refused."""
+        body = encoded(data).encode() if data else b""
         event: dict[str, Any] = {"type": kind, "version": _VERSION}
         if body:
             event["data_length"] = len(body)
@@ -164,7 +164,7 @@ class _Conversation:
         self._session = await self._connection.open(model, **settings)
         for phrases, bonus in ((names, _NAME_BOOST), (terms, _TERM_BOOST)):
             if phrases:
-                self._session.boost_always(phrases, bonus)
+                await self._session.boost_always(phrases, bonus)
         self._answered, self._n_sent = False, 0
         self.pump.start(self._session)
 
@@ -240,6 +240,12 @@ class Wyoming:
             pass  # was logged
         finally:
             writer.close()
+            try:
+                await asyncio.wait_for(writer.wait_closed(), self._service.limits.lag_s)
+            except asyncio.TimeoutError:  # the client does not read the rest
+                writer.transport.abort()
+            except OSError:
+                pass  # it has vanished
 
 
 async def _converse(connection: Connection, wire: _Wire) -> None:
