@@ -26,7 +26,7 @@ using asr::api::resized;
 
 namespace {
 
-// What one thread computes with: a device of the CPU back end without threads of its own.
+// Worker is what one thread computes with: a device of the CPU back end without threads of its own.
 struct Worker {
   Worker(const asr::AlignmentModel &model, const asr::FeatureTables &tables)
       : device(asr::choose_device("cpu"), asr::TextAligner::options(1, 1)),

@@ -20,7 +20,7 @@ namespace asr {
 // below (AN4 dev), of others in their place 82 % (docs/alignment.md).
 constexpr double kNotSaid = -4;
 
-// What a word is called that is said and that the text does not have.
+// The label of a word that is said and that the text does not have.
 constexpr const char *kForeignLabel = "[foreign]";
 
 struct TimedPhone {
@@ -53,7 +53,7 @@ struct TimedTranscript {
 // Returns the numbers of the text's words that are not said.
 std::vector<uint32_t> not_said(const TimedTranscript &transcript);
 
-// What a model has for alignment, which aligners on several threads share.
+// AlignmentModel is a model's part of alignment, which aligners on several threads share.
 struct AlignmentModel {
   explicit AlignmentModel(const std::string &bundle_path, GraphOptions options = {});
   AlignmentModel(const AlignmentModel &) = delete;

@@ -19,7 +19,7 @@ struct Leniency {
 
 constexpr Leniency kDefaultLeniency{false, 40, 30};
 
-// Where a path through a graph may end.
+// The places where a path through a graph may end.
 enum class TextEnd { kLastWord, kAnyWord };
 
 // TextGraphs makes graphs of texts. In each the word id i + 1 is word i of the text. Any pronunciation may be said, with

@@ -32,7 +32,7 @@ class Inbox {
   void check_usable() const;  // throws the reason why no stream can be opened
   void stop() noexcept;       // the thread is to end
 
-  // Where two windows are in progress at a time: the live sessions that have been seen, and those in the window in progress.
+  // Turns has, if two windows are in progress at a time, the live sessions seen so far and those in the window in progress.
   struct Turns {
     size_t n_live, n_in_window;
   };

@@ -6,8 +6,9 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import dataclass
-from typing import Any, Callable, NoReturn, Sequence
+from typing import Any, NoReturn, Sequence
 
+from senone._arguments import whole
 from senone._decoder import FORMATS, MIX
 
 from ._common import Settings, UsageFailure
@@ -50,17 +51,6 @@ class _Parser(argparse.ArgumentParser):
         raise UsageFailure(f"{message}; python -m senone.batch --help")
 
 
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    def convert(text: str) -> int:
-        value = int(text)
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"{text} is not within {least}..{most}")
-        return value
-
-    convert.__name__ = "whole number"
-    return convert
-
-
 def _hours(text: str) -> float:
     value = float(text)
     if not 0.001 <= value <= MOST_UTTERANCE_S / 3600:
@@ -95,17 +85,17 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
     either.add_argument("--device", metavar="D", help="one device: cpu, cuda:0, ... (see `senone devices`)")
     either.add_argument("--devices", metavar="D,D", help="several; default: all of the best back end")
     group.add_argument(
-        "--workers", type=_whole(1, 4096), metavar="N", help="processes with an engine; default: one a device"
+        "--workers", type=whole(1, 4096), metavar="N", help="processes with an engine; default: one a device"
     )
     group.add_argument(
-        "--jobs", type=_whole(1, MOST_LANES), metavar="N", help="recordings that a worker recognises at a time"
+        "--jobs", type=whole(1, MOST_LANES), metavar="N", help="recordings that a worker recognises at a time"
     )
     group.add_argument(
-        "--threads", type=_whole(1, 256), metavar="N", help="cores of a worker on the CPU; default: all, shared out"
+        "--threads", type=whole(1, 256), metavar="N", help="cores of a worker on the CPU; default: all, shared out"
     )
     group.add_argument("--fallback", choices=["cpu"], help="recognises what a lost device did not finish")
     group.add_argument(
-        "--retries", type=_whole(0, 100), default=2, metavar="N", help="new attempts after a worker died; default: 2"
+        "--retries", type=whole(0, 100), default=2, metavar="N", help="new attempts after a worker died; default: 2"
     )
     group.add_argument(
         "--ray", action="store_true", help="workers are actors of Ray Data, each with a GPU or --threads cores"
@@ -120,16 +110,16 @@ def _add_recognition(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--beam", type=float, help="width of the search (natural log)")
     group.add_argument("--acoustic-scale", type=float, help="factor on log-likelihoods")
     group.add_argument("--word-insertion-cost", type=float, help="cost of every word")
-    group.add_argument("--max-active", type=_whole(0, 2**32 - 1), help="most tokens kept a frame")
-    group.add_argument("--min-active", type=_whole(0, 2**32 - 1), help="fewest tokens kept a frame")
+    group.add_argument("--max-active", type=whole(0, 2**32 - 1), help="most tokens kept a frame")
+    group.add_argument("--min-active", type=whole(0, 2**32 - 1), help="fewest tokens kept a frame")
     group.add_argument("--cmn", choices=["model", "live", "batch", "none"], help="cepstral mean normalisation")
-    group.add_argument("--nbest", type=_whole(1, 10000), help="most alternatives of a result")
+    group.add_argument("--nbest", type=whole(1, 10000), help="most alternatives of a result")
     group.add_argument("--confidence", action="store_true", help="words have a confidence")
     group.add_argument(
         "--lattice-beam", type=float, help="width of lattices; default: 8 where something asked for needs one"
     )
     group.add_argument(
-        "--raw-rate", type=_whole(1000, 768000), default=16000, help="sample rate of .raw files (16 bits, mono)"
+        "--raw-rate", type=whole(1000, 768000), default=16000, help="sample rate of .raw files (16 bits, mono)"
     )
     group.add_argument(
         "--raw-format",
@@ -144,7 +134,7 @@ def _add_recognition(parser: argparse.ArgumentParser) -> None:
         help="longest recording; the rest of a longer one is left out, with a warning; default: 24",
     )
     group.add_argument(
-        "--raw-channels", type=_whole(1, 64), default=1, metavar="N", help="channels of the samples of --raw-format"
+        "--raw-channels", type=whole(1, 64), default=1, metavar="N", help="channels of the samples of --raw-format"
     )
     group.add_argument(
         "--channel", type=_channel, default=MIX, metavar="N|mix", help="channel to recognise, from 0; mix: the mean of all"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, Sequence
 
+from senone._arguments import whole
 from senone._installed import find_model, installed_models
 
 DESCRIPTION = """\
@@ -155,16 +156,16 @@ def _parser() -> argparse.ArgumentParser:
     models.add_argument("--devices", type=_devices, default=[], metavar="D,D", help="an engine on each, as `senone devices` lists them; default: the best")
     models.add_argument("--fallback", choices=["cpu"], help="goes on with the streams of a lost device")
     models.add_argument(
-        "--lanes", type=_whole(1, 1024), default=8, metavar="N", help="streams that a step advances together; default: 8"
+        "--lanes", type=whole(1, 1024), default=8, metavar="N", help="streams that a step advances together; default: 8"
     )
-    models.add_argument("--threads", type=_whole(0, 256), default=0, metavar="N", help="of the CPU; default: one a core")
+    models.add_argument("--threads", type=whole(0, 256), default=0, metavar="N", help="of the CPU; default: one a core")
     models.add_argument(
-        "--partial-ms", type=_whole(50, 60000), default=300, metavar="MS", help="audio between partial words; default: 300"
+        "--partial-ms", type=whole(50, 60000), default=300, metavar="MS", help="audio between partial words; default: 300"
     )
     where = parser.add_argument_group("where and who")
     where.add_argument("--host", default="127.0.0.1", help="address to listen on; default: 127.0.0.1")
-    where.add_argument("--port", type=_whole(0, 65535), default=2700, help="HTTP and WebSocket; default: 2700; 0: a free one")
-    where.add_argument("--wyoming-port", type=_whole(0, 65535), metavar="PORT", help="Wyoming, usually 10300; default: off")
+    where.add_argument("--port", type=whole(0, 65535), default=2700, help="HTTP and WebSocket; default: 2700; 0: a free one")
+    where.add_argument("--wyoming-port", type=whole(0, 65535), metavar="PORT", help="Wyoming, usually 10300; default: off")
     where.add_argument("--token-file", metavar="FILE", help="its first line is the token that clients must send")
     where.add_argument("--cert", metavar="FILE", help="certificate chain, PEM, for TLS")
     where.add_argument("--key", metavar="FILE", help="private key of --cert, PEM")
@@ -176,12 +177,12 @@ def _parser() -> argparse.ArgumentParser:
         "--libsndfile", action="store_true", help="decode FLAC, Ogg and MP3 of clients with libsndfile, not WAV and AU alone"
     )
     group = parser.add_argument_group("limits")
-    group.add_argument("--connections", type=_whole(1, 100000), default=limits.connections, help="default: %(default)s")
+    group.add_argument("--connections", type=whole(1, 100000), default=limits.connections, help="default: %(default)s")
     group.add_argument(
-        "--message-kb", type=_whole(1, 65536), default=limits.message_bytes >> 10, metavar="KB", help="default: %(default)s"
+        "--message-kb", type=whole(1, 65536), default=limits.message_bytes >> 10, metavar="KB", help="default: %(default)s"
     )
     group.add_argument(
-        "--file-mb", type=_whole(1, 4096), default=limits.file_bytes >> 20, metavar="MB", help="default: %(default)s"
+        "--file-mb", type=whole(1, 4096), default=limits.file_bytes >> 20, metavar="MB", help="default: %(default)s"
     )
     group.add_argument(
         "--audio-hours",
@@ -200,20 +201,9 @@ def _parser() -> argparse.ArgumentParser:
         "--grace-s", type=_real(0, 86400), default=limits.grace_s, metavar="S", help="after SIGTERM; default: %(default)g"
     )
     group.add_argument(
-        "--phrases", type=_whole(1, 1000000), default=limits.phrases, metavar="N", help="of a grammar; default: %(default)s"
+        "--phrases", type=whole(1, 1000000), default=limits.phrases, metavar="N", help="of a grammar; default: %(default)s"
     )
     return parser
-
-
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    def convert(text: str) -> int:
-        value = int(text)
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"{text} is not within {least}..{most}")
-        return value
-
-    convert.__name__ = "whole number"
-    return convert
 
 
 def _real(least: float, most: float) -> Callable[[str], float]:
