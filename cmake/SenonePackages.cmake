@@ -48,6 +48,10 @@ libbz2-dev and zlib1g-dev), files for pkg-config and CMake."
   set(CPACK_DEBIAN_BUILD_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
   set(CPACK_DEBIAN_BUILD_DEVELOPMENT_PACKAGE_SUGGESTS "libfst-dev, libutf8proc-dev, liblzma-dev, libbz2-dev, zlib1g-dev")
 endif()
+if(SENONE_VOSK)
+  senone_add_package(vosk senone-vosk "The library libvosk.so with the C functions of Vosk, for programs that
+were made for it, and its header." DEPENDS "${same_version}")
+endif()
 if(SENONE_TOOLS)
   senone_add_package(command senone "The command: imports models, builds graphs, recognises recordings and measures."
                      SECTION sound DEPENDS "${same_version}")
