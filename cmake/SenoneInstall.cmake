@@ -7,7 +7,7 @@
 #   <libdir>/libsenone_build.a and <libdir>/pkgconfig/senone_build{,-static}.pc.
 # libvosk adds <libdir>/libvosk.so and include/senone/vosk_api.h (bindings/vosk/CMakeLists.txt).
 # Programs include <asr.h>: pkg-config and the CMake package give the directory. Each component becomes a package
-# (SenonePackages): library, development, command, one per plugin, vosk, and build and build_development of libsenone_build.
+# (SenonePackages): library, development, command, vosk, one per plugin, and build and build_development of libsenone_build.
 include(CMakePackageConfigHelpers)
 
 set(SENONE_DOC_DIR ${CMAKE_INSTALL_DATAROOTDIR}/doc/senone)  # CMAKE_INSTALL_DOCDIR would be the parent's in a subproject

@@ -51,7 +51,8 @@ void BatchRecognizer::finish() {
 void BatchRecognizer::wait() {
   const std::lock_guard lock(mutex_);
   if (!stream_ || has_ended_) return;
-  if (!is_finished_) settle(stream_, kPiece_s, true);
+  double held_back_s = kMinHeldBack_s;
+  if (!is_finished_) settle(stream_, kPiece_s, &held_back_s);
   take_events();
   while (is_finished_ && !has_ended_) {
     stream_.wait();

@@ -13,12 +13,10 @@ namespace {
 constexpr int kMaxAlternatives = 100;
 constexpr float kLatticeBeam = 6, kAlternativesBeam = 8;  // for confidences; for alternatives
 constexpr uint32_t kPartialInterval_ms = 200;
-// What a stream holds back within an utterance, and at most: between utterances, where the detector of speech looks ahead.
-constexpr double kHeldBack_s = 0.1, kMostHeldBack_s = 1.3;
-// How long nothing must happen until the stream holds the rest back, within utterances and between them, also as shares of
-// the audio that was fed, so that waiting takes less time than the audio.
-constexpr double kQuietSpeech_s = 0.1, kQuietBackground_s = 0.02, kQuietSpeechShare = 0.5, kQuietBackgroundShare = 0.25;
-constexpr double kStuck_s = 10;
+constexpr double kMaxHeldBack_s = 1.3;  // at most, between utterances, where the detector of speech looks ahead
+// How long nothing must happen until the stream is known to hold the rest back; also as a share of the audio that was fed, so
+// that waiting takes less time than the audio.
+constexpr double kQuiet_s = 0.1, kQuietShare = 0.5, kStuck_s = 10;
 constexpr auto kPoll = std::chrono::milliseconds(1);
 
 // The presets of docs/endpoints.md, which the modes of Vosk scale.
@@ -74,19 +72,19 @@ std::vector<int16_t> samples_of(const char *bytes, size_t n_bytes, int *odd_byte
   return samples;
 }
 
-void settle(StreamView stream, double fed_s, bool is_speech) {
+void settle(StreamView stream, double fed_s, double *held_back_s) {
   using Clock = std::chrono::steady_clock;
-  const double quiet_s = is_speech ? std::min(kQuietSpeech_s, kQuietSpeechShare * fed_s)
-                                   : std::min(kQuietBackground_s, kQuietBackgroundShare * fed_s);
   double waiting_s = -1;
   auto since = Clock::now();
   for (;;) {
     const double now_s = stream.stats().waiting_s;
-    if (now_s <= kHeldBack_s) return;
+    if (now_s <= *held_back_s) return;
+    const double quiet_s = now_s > kMaxHeldBack_s ? kStuck_s : std::min(kQuiet_s, kQuietShare * fed_s);
     if (now_s != waiting_s) {
       waiting_s = now_s;
       since = Clock::now();
-    } else if (std::chrono::duration<double>(Clock::now() - since).count() > (now_s > kMostHeldBack_s ? kStuck_s : quiet_s)) {
+    } else if (std::chrono::duration<double>(Clock::now() - since).count() > quiet_s) {
+      *held_back_s = std::min(now_s, kMaxHeldBack_s);
       return;
     }
     std::this_thread::sleep_for(kPoll);
@@ -169,10 +167,16 @@ int Recognizer::feed(const int16_t *samples, size_t n) {
     }
     if (n > 0) {
       if (!stream_ || has_ended_) open();
+      double *const held_back_s = &(is_speech_ ? held_back_speech_s_ : held_back_background_s_);
+      if (is_speech_) *held_back_s = std::max(kMinHeldBack_s, std::min(*held_back_s, stream_.stats().waiting_s));
       stream_.feed(samples, n);
       n_fed_ += n;
-      settle(stream_, static_cast<double>(n) / rate_hz_, is_speech_);
+      settle(stream_, static_cast<double>(n) / rate_hz_, held_back_s);
       take_events();
+      while (is_ending_ && !has_ended_) {
+        stream_.wait();
+        take_events();
+      }
     }
   } catch (const Error &error) {
     give_up(error);
@@ -206,7 +210,9 @@ void Recognizer::take_events() {
       has_ended_ = true;
       return;
     }
-    if (kind == EventKind::kSpeechStart || kind == EventKind::kEndpoint) is_speech_ = kind == EventKind::kSpeechStart;
+    if (kind == EventKind::kSpeechStart) is_speech_ = true;
+    if (kind == EventKind::kEndpoint) is_ending_ = true;
+    if (kind == EventKind::kFinal) is_speech_ = is_ending_ = false;
     if (event.time_s() <= dropped_s_) continue;
     if (kind == EventKind::kFinal) {
       partial_ = {};
@@ -239,7 +245,7 @@ void Recognizer::close_stream() {
   n_before_ += n_fed_;
   n_fed_ = 0;
   dropped_s_ = 0;
-  has_ended_ = is_speech_ = false;
+  has_ended_ = is_speech_ = is_ending_ = false;
   partial_ = {};
 }
 

@@ -33,12 +33,12 @@ uint32_t checked_rate(float rate_hz);
 // -1: none.
 std::vector<int16_t> samples_of(const char *bytes, size_t n_bytes, int *odd_byte);
 
-// Waits until the stream has searched what it can without more audio. As the detector of speech looks ahead, a stream between
-// utterances holds back an amount that is not known, so there the end of this is that nothing more happens for some time. On
-// a machine that is so busy, a result is ready some calls later.
-//
-// fed_s: how much audio was fed; waiting for nothing takes a part of that time. is_speech: an utterance has begun.
-void settle(StreamView stream, double fed_s, bool is_speech);
+constexpr double kMinHeldBack_s = 0.1;  // what any stream may hold back
+
+// Waits until the stream has searched what it can without more audio. How much it holds back, as the front end and the detector
+// of speech look ahead, depends on the model and the audio: *held_back_s is what is known of it, and becomes more if nothing
+// happens for some time. On a machine that is so busy, a result is ready some calls later.
+void settle(StreamView stream, double fed_s, double *held_back_s);
 
 class Recognizer {
  public:
@@ -85,7 +85,9 @@ class Recognizer {
 
   Stream stream_;  // empty before the first samples, and after errors
   bool has_ended_ = false;
-  bool is_speech_ = false;   // an utterance has begun
+  bool is_speech_ = false;  // an utterance has begun
+  bool is_ending_ = false;  // its FINAL is due
+  double held_back_speech_s_ = kMinHeldBack_s, held_back_background_s_ = kMinHeldBack_s;
   uint64_t n_fed_ = 0;       // samples of the stream
   uint64_t n_before_ = 0;    // samples of streams before
   double dropped_s_ = 0;     // position in the stream up to which reset() has dropped it
