@@ -14,7 +14,7 @@ install() { apt-get -q -y install --no-install-recommends "$@"; }
 has_compiler() { command -v cc || command -v gcc || command -v c++; }
 
 ! has_compiler || fail "this system has a compiler already"
-user_packages=(/in/libsenone0_*.deb /in/libsenone-build0_*.deb /in/senone_*.deb)
+user_packages=(/in/libsenone0_*.deb /in/libsenone-build0_*.deb /in/senone_*.deb /in/senone-vosk_*.deb)
 for package in /in/senone-plugins-*.deb; do [[ ! -e $package ]] || user_packages+=("$package"); done
 install "${user_packages[@]}"
 ! has_compiler || fail "the packages bring a compiler"
@@ -72,8 +72,12 @@ for program in ./c_grammar_static cmake_grammars/grammar{,_cpp,_static,_cpp_stat
   check_grammar "$program"
   echo "inside: $program compiles a grammar and recognises"
 done
+printf '#include <vosk_api.h>\nint main(void) { return vosk_model_new("/no/such/bundle") == 0 ? 0 : 1; }\n' >vosk.c
+cc -std=c99 vosk.c -I/usr/include/senone -lvosk -o vosk
+./vosk 2>/dev/null || fail "libvosk does not run"
+echo "inside: a program of libvosk runs"
 for program in *_static cmake*/*_static; do check_static "$program"; done
 
-apt-get -q -y purge libsenone0 libsenone-build0
+apt-get -q -y purge libsenone0 libsenone-build0 senone-vosk
 [[ -z $(find /usr -path '*senone*' -print -quit) ]] || fail "purging leaves $(find /usr -path '*senone*' | head -n 3)"
 echo "inside: purged without traces"

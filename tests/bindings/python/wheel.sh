@@ -42,6 +42,8 @@ PYTHON
 )
 [[ $words == "low mid high" ]] || fail "it heard: $words"
 if [[ -f $package/lib/libsenone_build.so.0 ]]; then
+  (cd / && "$work/venv/bin/python" -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1]).vosk_gpu_init()' "$package/lib/libvosk.so") ||
+    fail "libvosk does not load"
   (cd / && "$work/venv/bin/python" - "$work/tones" <<'PYTHON'
 import sys, senone
 builder = senone.GrammarBuilder(sys.argv[1] + "/model")
