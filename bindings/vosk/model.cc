@@ -11,11 +11,12 @@
 #include <set>
 #include <sstream>
 
+#include "bindings/vosk/result.h"
+
 namespace senone::vosk {
 
 namespace {
 
-constexpr const char *kUnknown = "[unk]";
 constexpr size_t kRecentGraphs = 16;
 constexpr size_t kMaxPhrases = 100000, kMaxGrammarBytes = size_t{8} << 20;
 

@@ -10,8 +10,6 @@ namespace senone::vosk {
 
 namespace {
 
-constexpr const char *kUnknown = "[unk]";
-
 // Layout writes an object of Vosk's layout: a member a line, objects of a list side by side.
 class Layout {
  public:

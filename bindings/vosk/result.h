@@ -8,6 +8,8 @@
 
 namespace senone::vosk {
 
+constexpr char kUnknown[] = "[unk]";  // what Vosk's grammars call other speech
+
 struct ResultOptions {
   bool words = false, partial_words = false, nlsml = false;
   int max_alternatives = 0;

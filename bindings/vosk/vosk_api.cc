@@ -130,9 +130,9 @@ void vosk_recognizer_set_nlsml(VoskRecognizer *recognizer, int nlsml) {
   guarded("vosk_recognizer_set_nlsml", [&] { recognizer->recognizer.set_nlsml(nlsml != 0); });
 }
 
-void vosk_recognizer_set_endpointer_mode(VoskRecognizer *recognizer, VoskEndpointerMode mode) {
+void vosk_recognizer_set_endpointer_mode(VoskRecognizer *recognizer, int mode) {
   if (recognizer == nullptr) return;
-  guarded("vosk_recognizer_set_endpointer_mode", [&] { recognizer->recognizer.set_endpointer_mode(static_cast<int>(mode)); });
+  guarded("vosk_recognizer_set_endpointer_mode", [&] { recognizer->recognizer.set_endpointer_mode(mode); });
 }
 
 void vosk_recognizer_set_endpointer_delays(VoskRecognizer *recognizer, float t_start_max, float t_end, float t_max) {

@@ -78,7 +78,7 @@ typedef enum VoskEpMode {
   VOSK_EP_ANSWER_LONG = 2,
   VOSK_EP_ANSWER_VERY_LONG = 3
 } VoskEndpointerMode;
-VOSK_API void vosk_recognizer_set_endpointer_mode(VoskRecognizer *recognizer, VoskEndpointerMode mode);
+VOSK_API void vosk_recognizer_set_endpointer_mode(VoskRecognizer *recognizer, int mode); /* a VoskEndpointerMode */
 
 /* The same in seconds: silence before any word, after which there is an empty result; silence after words; the longest
  * utterance. */

@@ -111,7 +111,7 @@ static void misuse(VoskModel *model) {
   CHECK(vosk_recognizer_accept_waveform(recognizer, NULL, 0) == 0);
   vosk_recognizer_set_grm(recognizer, "nonsense");
   vosk_recognizer_set_spk_model(recognizer, NULL);
-  vosk_recognizer_set_endpointer_mode(recognizer, (VoskEndpointerMode)99);
+  vosk_recognizer_set_endpointer_mode(recognizer, 99);
   vosk_recognizer_set_endpointer_delays(recognizer, infinite - infinite, 0, 0);
   vosk_recognizer_set_max_alternatives(recognizer, -5);
   CHECK(feed(recognizer) >= 0);
