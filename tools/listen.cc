@@ -26,6 +26,7 @@ namespace {
 
 constexpr double kPiece_s = 0.05;  // of audio that is read at a time; the meter follows it
 constexpr uint32_t kPartialInterval_ms = 100;
+constexpr double kBehind_s = 2;  // more than the detector of speech holds back
 constexpr char kGraph[] = "listen";
 
 struct ListenOptions {
@@ -94,7 +95,7 @@ class Screen {
   void draw(const LevelMeter &meter, double behind_s) {
     if (!is_terminal_) return;
     std::string line = meter.bar() + ' ' + state_;
-    if (behind_s > 1) line += format(" %.0f s behind", behind_s);
+    if (behind_s > kBehind_s) line += format(" %.0f s behind", behind_s);
     if (!partial_.empty()) line += ' ' + printable(partial_);
     fprintf(stderr, "\r\033[K%s", shortened(line).c_str());
     fflush(stderr);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests `senone listen` with a libportaudio.so.2 that plays a recording (portaudio/stub.c).
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -87,6 +88,20 @@ TEST_F(Listen, LostAudioIsToldOnce) {
   const Outcome outcome = listen("--seconds 5");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_NE(outcome.output.find("senone: warning: some audio was lost"), std::string::npos) << outcome.output;
+}
+
+// On a terminal, which `script` makes, the last line is drawn again and again.
+TEST_F(Listen, ATerminalHasAMeter) {
+  const std::string command = std::string("script -qec '" SENONE_EMULATOR SENONE_BUILD_DIR "/bin/senone listen --device cpu ") +
+                              "--seconds 4 --model " + tone_bundle() + "' /dev/null </dev/null";
+  FILE *const pipe = popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string output;
+  for (int c = fgetc(pipe); c != EOF; c = fgetc(pipe)) output += static_cast<char>(c);
+  EXPECT_EQ(pclose(pipe), 0);
+  EXPECT_NE(output.find("\r\033[K[------------]"), std::string::npos) << output;  // silence
+  EXPECT_NE(output.find("\r\033[K[########----]"), std::string::npos) << output;  // a tone
+  EXPECT_NE(output.find("\r\033[Klow mid high\r\n"), std::string::npos) << output;
 }
 
 TEST_F(Listen, AGrammarInPlaceOfTheGraph) {
