@@ -50,7 +50,7 @@ libbz2-dev and zlib1g-dev), files for pkg-config and CMake."
 endif()
 if(SENONE_VOSK)
   senone_add_package(vosk senone-vosk "The library libvosk.so with the C functions of Vosk, for programs that
-were made for it, and its header." DEPENDS "${same_version}")
+were made for it, and its header." DEPENDS "${same_version}, ${build_package} (= ${CPACK_PACKAGE_VERSION})")
 endif()
 if(SENONE_TOOLS)
   senone_add_package(command senone "The command: imports models, builds graphs, recognises recordings and measures."
