@@ -17,6 +17,7 @@ constexpr double kMaxHeldBack_s = 1.3;  // at most, between utterances, where th
 // How long nothing must happen until the stream is known to hold the rest back; also as a share of the audio that was fed, so
 // that waiting takes less time than the audio.
 constexpr double kQuiet_s = 0.1, kQuietShare = 0.5, kStuck_s = 10;
+constexpr double kRecent_s = 2;  // more than a word lasts until it is known as one
 constexpr auto kPoll = std::chrono::milliseconds(1);
 
 // The presets of docs/endpoints.md, which the modes of Vosk scale.
@@ -161,16 +162,15 @@ int Recognizer::accept(const int16_t *samples, size_t n) {
 
 int Recognizer::feed(const int16_t *samples, size_t n) {
   try {
-    if (stream_ && is_outdated_) {
-      end_stream();
-      close_stream();
-    }
     if (n > 0) {
-      if (!stream_ || has_ended_) open();
+      if (!stream_ || has_ended_) {
+        open();
+      } else if (is_outdated_ && !is_speech_) {
+        reopen();
+      }
       double *const held_back_s = &(is_speech_ ? held_back_speech_s_ : held_back_background_s_);
       if (is_speech_) *held_back_s = std::max(kMinHeldBack_s, std::min(*held_back_s, stream_.stats().waiting_s));
-      stream_.feed(samples, n);
-      n_fed_ += n;
+      give(samples, n);
       settle(stream_, static_cast<double>(n) / rate_hz_, held_back_s);
       take_events();
       while (is_ending_ && !has_ended_) {
@@ -199,6 +199,27 @@ void Recognizer::open() {
   if (!state_.empty() && asr_stream_set_state(stream_.get(), state_.data(), state_.size()) != ASR_OK) state_.clear();
 }
 
+// Between utterances, opens a stream of the present configuration, which hears again what the detector of speech has not
+// decided on yet.
+void Recognizer::reopen() {
+  save_state();
+  const double undecided_s = static_cast<double>(n_fed_) / rate_hz_ - taken_s_;
+  const auto n = std::min(recent_.size(), static_cast<size_t>(std::ceil(std::max(0.0, undecided_s) * rate_hz_)));
+  const std::vector<int16_t> undecided(recent_.end() - static_cast<std::ptrdiff_t>(n), recent_.end());
+  close_stream();
+  n_before_ -= n;
+  open();
+  give(undecided.data(), n);
+}
+
+void Recognizer::give(const int16_t *samples, size_t n) {
+  stream_.feed(samples, n);
+  n_fed_ += n;
+  const auto n_kept = static_cast<size_t>(kRecent_s * rate_hz_);
+  recent_.insert(recent_.end(), samples + (n - std::min(n, n_kept)), samples + n);
+  if (recent_.size() > n_kept) recent_.erase(recent_.begin(), recent_.end() - static_cast<std::ptrdiff_t>(n_kept));
+}
+
 void Recognizer::take_events() {
   const double offset_s = static_cast<double>(n_before_) / rate_hz_;
   for (;;) {
@@ -213,9 +234,10 @@ void Recognizer::take_events() {
     if (kind == EventKind::kSpeechStart) is_speech_ = true;
     if (kind == EventKind::kEndpoint) is_ending_ = true;
     if (kind == EventKind::kFinal) is_speech_ = is_ending_ = false;
-    if (event.time_s() <= dropped_s_) continue;
+    if (event.time_s() <= taken_s_) continue;
     if (kind == EventKind::kFinal) {
       partial_ = {};
+      taken_s_ = event.time_s();
       if ((event.flags() & ASR_FLAG_CANCELLED) == 0) finals_.push_back({std::move(event), offset_s});
     } else if (kind == EventKind::kPartial || kind == EventKind::kProbablyFinished) {
       partial_ = {std::move(event), offset_s};
@@ -233,20 +255,25 @@ void Recognizer::end_stream() {
     stream_.wait();
     take_events();
   }
+  save_state();
+}
+
+// Keeps what the stream has learned of the speaker and the microphone, if it has a state.
+void Recognizer::save_state() {
   size_t n = 0;
-  if (asr_stream_get_state(stream_.get(), nullptr, 0, &n) == ASR_OK) {
-    state_.resize(n);
-    if (asr_stream_get_state(stream_.get(), state_.data(), n, &n) != ASR_OK) state_.clear();
-  }
+  if (asr_stream_get_state(stream_.get(), nullptr, 0, &n) != ASR_OK) return;
+  state_.resize(n);
+  if (asr_stream_get_state(stream_.get(), state_.data(), n, &n) != ASR_OK) state_.clear();
 }
 
 void Recognizer::close_stream() {
   stream_.close();
   n_before_ += n_fed_;
   n_fed_ = 0;
-  dropped_s_ = 0;
+  taken_s_ = 0;
   has_ended_ = is_speech_ = is_ending_ = false;
   partial_ = {};
+  recent_.clear();
 }
 
 // Leaves a stream that has failed, so that later audio begins another one.
@@ -288,7 +315,7 @@ void Recognizer::reset() {
   odd_byte_ = -1;
   if (!stream_ || has_ended_) return;
   (void)stream_.try_cancel_utterance();
-  dropped_s_ = static_cast<double>(n_fed_) / rate_hz_;
+  taken_s_ = static_cast<double>(n_fed_) / rate_hz_;
 }
 
 }  // namespace senone::vosk

@@ -67,6 +67,9 @@ class Recognizer {
   bool is_ready() const { return !finals_.empty() || no_input_; }
   int feed(const int16_t *samples, size_t n);
   void open();
+  void reopen();
+  void give(const int16_t *samples, size_t n);
+  void save_state();
   void take_events();
   void end_stream();
   void close_stream();
@@ -90,9 +93,11 @@ class Recognizer {
   double held_back_speech_s_ = kMinHeldBack_s, held_back_background_s_ = kMinHeldBack_s;
   uint64_t n_fed_ = 0;       // samples of the stream
   uint64_t n_before_ = 0;    // samples of streams before
-  double dropped_s_ = 0;     // position in the stream up to which reset() has dropped it
+  double taken_s_ = 0;       // position in the stream up to which the audio has results, or was dropped
   std::vector<char> state_;  // of the normalisation, for the next stream
   int odd_byte_ = -1;        // of a sample that a call has cut; -1: none
+
+  std::vector<int16_t> recent_;  // the last samples of the stream
 
   std::vector<Heard> finals_;
   Heard partial_;
