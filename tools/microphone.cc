@@ -103,11 +103,11 @@ std::vector<MicrophoneInfo> microphones_of(const PortAudio &audio) {
     if (info == nullptr || info->max_input_channels < 1) continue;
     found.push_back({i, info->name == nullptr ? "" : info->name, i == default_device});
   }
+  if (found.empty()) fail(ASR_NO_DEVICE, "listen: PortAudio finds no microphone; connect one, and check that you may use it");
   return found;
 }
 
 MicrophoneInfo choose(const std::vector<MicrophoneInfo> &all, const std::string &chosen) {
-  if (all.empty()) fail(ASR_NO_DEVICE, "listen: PortAudio finds no microphone; connect one, and check that you may use it");
   for (const MicrophoneInfo &each : all) {
     if (chosen.empty() ? each.is_default : chosen == std::to_string(each.number)) return each;
   }

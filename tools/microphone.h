@@ -15,7 +15,7 @@ struct MicrophoneInfo {
   bool is_default;
 };
 
-// Returns the devices that record. Throws asr::Error without PortAudio.
+// Returns the devices that record, of which there is one at least. Throws asr::Error without one, or without PortAudio.
 std::vector<MicrophoneInfo> microphones();
 
 class Microphone {
