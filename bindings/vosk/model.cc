@@ -171,7 +171,7 @@ std::shared_ptr<const Graph> Model::compile(const std::vector<std::string> &phra
   for (auto each = graphs_.begin(); each != graphs_.end();) each = each->second.expired() ? graphs_.erase(each) : ++each;
   const std::string name = "vosk:" + std::to_string(n_graphs_++);
   engine_->add_graph_bytes(name, compiled.bytes());
-  const auto graph = std::make_shared<const Graph>(engine_, name);
+  auto graph = std::make_shared<const Graph>(engine_, name);
   graphs_[text] = graph;
   recent_.push_back(graph);
   if (recent_.size() > kRecentGraphs) recent_.pop_front();

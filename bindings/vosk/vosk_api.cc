@@ -156,10 +156,11 @@ int vosk_recognizer_accept_waveform_s(VoskRecognizer *recognizer, const short *d
 int vosk_recognizer_accept_waveform_f(VoskRecognizer *recognizer, const float *data, int length) {
   if (recognizer == nullptr || length < 0 || (data == nullptr && length > 0)) return -1;
   return guarded("vosk_recognizer_accept_waveform_f", -1, [&] {
-    std::vector<int16_t> samples(static_cast<size_t>(length));
-    for (size_t i = 0; i < samples.size(); ++i) {
+    std::vector<int16_t> samples;
+    samples.reserve(static_cast<size_t>(length));
+    for (int i = 0; i < length; ++i) {
       if (!std::isfinite(data[i])) throw senone::Error(ASR_BAD_AUDIO, "a sample is not finite");
-      samples[i] = static_cast<int16_t>(std::lround(std::fmin(std::fmax(data[i], INT16_MIN), INT16_MAX)));
+      samples.push_back(static_cast<int16_t>(std::lround(std::fmin(std::fmax(data[i], INT16_MIN), INT16_MAX))));
     }
     return recognizer->recognizer.accept(samples.data(), samples.size());
   });
