@@ -103,6 +103,26 @@ void check_usage(const AlignArguments &arguments) {
   check_outputs(arguments);
 }
 
+// Returns the message with options instead of the fields that the library names.
+std::string with_options(std::string message) {
+  constexpr std::pair<const char *, const char *> kOptions[] = {{"asr_align_config.lenient", "--lenient"},
+                                                                {"asr_aligner_config.g2p", "--g2p"}};
+  for (const auto &[field, option] : kOptions) {
+    const size_t at = message.find(field);
+    if (at != std::string::npos) message.replace(at, std::string(field).size(), option);
+  }
+  return message;
+}
+
+void refuse_segments(const std::string &path) {
+  std::error_code unknown;
+  if (!std::filesystem::exists(path, unknown)) return;
+  fail(ASR_UNSUPPORTED,
+       "%s: segments of recordings are not read; cut the recordings (utils/data/extract_wav_segments_data_dir.sh of Kaldi), or "
+       "give --features of the segments and --transcripts",
+       path.c_str());
+}
+
 // Recordings of a folder, or those that the other options name.
 class Source {
  public:
@@ -111,10 +131,13 @@ class Source {
     if (arguments.folder.empty()) {
       named_ = std::make_unique<UtteranceSource>(options);
     } else if (arguments.is_kaldi_data()) {
+      refuse_segments(arguments.folder + "/segments");
       options.list = arguments.folder + "/wav.scp";
       named_ = std::make_unique<UtteranceSource>(options);
     } else {
-      found_ = recordings_below(arguments.folder);
+      std::vector<std::string> passed_over;
+      found_ = recordings_below(arguments.folder, &passed_over);
+      for (const std::string &line : passed_over) print_line(stderr, "senone: warning: %s", line.c_str());
     }
   }
 
@@ -328,7 +351,7 @@ class AlignRun {
 
   void write(Progress *progress, const AlignmentItem &item) {
     const TimedTranscript &transcript = item.transcript;
-    std::string problem = item.problem;
+    std::string problem = with_options(item.problem);
     if (!problem.empty() || !item.doubtful.empty()) progress->hide();
     if (problem.empty()) {
       for (const size_t i : item.doubtful) warn_of(transcript, transcript.words[i]);

@@ -24,24 +24,28 @@ bool is_recording(const fs::path &path) {
   return std::any_of(std::begin(kRecordings), std::end(kRecordings), [&](const char *known) { return suffix == known; });
 }
 
-// Returns the words of a tier. Which of several has the text is told by its name, because all others may have labels, too.
-Words words_of_text_grid(const std::string &path) {
-  std::vector<IntervalTier> tiers = parse_text_grid(read_text(path, {"a TextGrid"}), path);
-  const auto is_text = [](const IntervalTier &tier) {
-    const std::string name = to_lower(tier.name);
-    return name == "words" || name == "text" || name == "utterances" || name == "sentences" || name == "transcription";
-  };
-  const IntervalTier *chosen = tiers.size() == 1 ? &tiers.front() : nullptr;
-  if (chosen == nullptr) {
-    const auto found = std::find_if(tiers.begin(), tiers.end(), is_text);
-    if (found == tiers.end()) {
-      fail(ASR_BAD_FILE, "%s: has %zu tiers of intervals; name the one with the text \"words\", or leave only that",
-           path.c_str(), tiers.size());
-    }
-    chosen = &*found;
+// Returns the tier of intervals with the text. Which of several has it is told by its name, because all others may have labels,
+// too.
+const IntervalTier &text_tier(const TextGrid &grid, const std::string &path) {
+  constexpr const char *kNames[] = {"words", "text", "utterances", "sentences", "transcription"};
+  if (grid.tiers.empty() && !grid.point_tiers.empty()) {
+    fail(ASR_BAD_FILE, "%s: has no tier of intervals but %zu of points, the first '%s'; write the text on one of intervals",
+         path.c_str(), grid.point_tiers.size(), grid.point_tiers.front().c_str());
   }
+  if (grid.tiers.empty()) fail(ASR_BAD_FILE, "%s: has no tiers; write what is said on one of intervals", path.c_str());
+  if (grid.tiers.size() == 1) return grid.tiers.front();
+  for (const IntervalTier &tier : grid.tiers) {
+    const std::string name = to_lower(tier.name);
+    if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return tier;
+  }
+  fail(ASR_BAD_FILE, "%s: has %zu tiers of intervals; name the one with the text \"words\", or leave only that", path.c_str(),
+       grid.tiers.size());
+}
+
+Words words_of_text_grid(const std::string &path) {
   Words words;
-  for (const LabelledInterval &interval : chosen->intervals) {
+  const TextGrid grid = read_text_grid(path);
+  for (const LabelledInterval &interval : text_tier(grid, path).intervals) {
     for (std::string &word : kept_words(interval.label, kAsTheyAre)) words.push_back(std::move(word));
   }
   return words;
@@ -71,14 +75,29 @@ Words words_beside(const std::string &recording) {
 
 }  // namespace
 
-std::vector<Utterance> recordings_below(const std::string &folder) {
+std::vector<Utterance> recordings_below(const std::string &folder, std::vector<std::string> *passed_over) {
   std::vector<fs::path> paths;
-  std::error_code error;
-  fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error);
-  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    if (is_recording(entry->path()) && entry->is_regular_file(error)) paths.push_back(entry->path());
+  std::vector<fs::path> folders{folder};  // to be read
+  while (!folders.empty()) {
+    const fs::path next = std::move(folders.back());
+    folders.pop_back();
+    std::error_code error;
+    fs::directory_iterator entry(next, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      std::error_code unknown;  // of links that lead nowhere, for example
+      if (entry->is_directory(unknown)) {
+        const bool is_link = entry->is_symlink(unknown);
+        if (!is_link) folders.push_back(entry->path());
+        if (is_link) passed_over->push_back(entry->path().string() + ": is a link to a folder, which is not followed");
+      } else if (is_recording(entry->path()) && entry->is_regular_file(unknown)) {
+        paths.push_back(entry->path());
+      }
+    }
+    if (!error) continue;
+    if (next == folder) fail(ASR_IO, "%s: cannot be read: %s", folder.c_str(), error.message().c_str());
+    passed_over->push_back(next.string() + ": the folder cannot be read: " + error.message());
   }
-  if (error) fail(ASR_IO, "%s: cannot be read: %s", folder.c_str(), error.message().c_str());
+  std::sort(passed_over->begin(), passed_over->end());
   if (paths.empty()) fail(ASR_NOT_FOUND, "%s: has no recordings (.wav, .flac, ...); check the folder", folder.c_str());
   std::sort(paths.begin(), paths.end());
   std::vector<Utterance> recordings;

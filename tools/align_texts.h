@@ -11,8 +11,9 @@
 namespace asr::tool {
 
 // Returns the recordings below a folder, sorted; their ids are their paths below it without the suffix. Throws if
-// there are none.
-std::vector<Utterance> recordings_below(const std::string &folder);
+// there are none. Adds lines about the folders that are passed over: those that cannot be read, and links, which may lead
+// back.
+std::vector<Utterance> recordings_below(const std::string &folder, std::vector<std::string> *passed_over);
 
 // The texts of recordings: lines of one file, or a file beside each recording.
 class Texts {
