@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
+#include <utility>
 
 #include "builder/align/dictionary_words.h"
 #include "builder/text/text_file.h"
 #include "builder/text/unicode.h"
 #include "core/base/error.h"
+#include "tools/csv.h"
 #include "tools/text_grid.h"
 
 namespace asr::tool {
@@ -73,7 +76,52 @@ Words words_beside(const std::string &recording) {
   return kept_words(read_text(text, {"the text of a recording"}), kAsTheyAre);
 }
 
+// Returns the column with one of the names, whatever their case; the number of columns if there is none.
+size_t column_of(const std::vector<std::string> &header, std::initializer_list<const char *> names) {
+  const auto is_named = [&](const std::string &column) {
+    const size_t begin = std::min(column.find_first_not_of(' '), column.size());
+    const std::string name = to_lower(column.substr(begin, column.find_last_not_of(' ') + 1 - begin));
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return static_cast<size_t>(std::find_if(header.begin(), header.end(), is_named) - header.begin());
+}
+
 }  // namespace
+
+RecordingTable read_recording_table(const std::string &path) {
+  const std::vector<CsvRow> rows = parse_csv(read_text(path, {"a table of recordings", {}, Characters::kAsTheyAre}), path);
+  if (rows.size() < 2)
+    fail(ASR_BAD_FILE, "%s: has no rows; write a header, as path,text, and a row for each recording", path.c_str());
+  const std::vector<std::string> &header = rows.front().fields;
+  const size_t paths = column_of(header, {"path", "file", "filename", "file_name", "audio", "audio_filepath", "wav_filename"});
+  const size_t texts = column_of(header, {"text", "sentence", "transcript", "transcription"});
+  const size_t ids = column_of(header, {"id", "utt_id", "utterance"});
+  for (const auto &[column, name] : {std::pair(paths, "path"), std::pair(texts, "text")}) {
+    if (column == header.size()) {
+      fail(ASR_BAD_FILE, "%s: its first line names no column \"%s\"; write a header, as path,text", path.c_str(), name);
+    }
+  }
+  RecordingTable table;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    const std::vector<std::string> &fields = rows[i].fields;
+    Utterance recording;
+    recording.number = table.recordings.size();
+    recording.place = format("%s:%zu", path.c_str(), rows[i].line);
+    recording.id = recording.place;
+    if (fields.size() != header.size()) {
+      recording.error = format("has %zu fields, and the first line %zu; put fields with separators in double quotes",
+                               fields.size(), header.size());
+    } else if (fields[paths].empty()) {
+      recording.error = "names no recording";
+    } else {
+      recording.path = (fs::path(path).parent_path() / fields[paths]).string();
+      recording.id = ids < header.size() && !fields[ids].empty() ? fields[ids] : fs::path(fields[paths]).stem().string();
+      table.texts.try_emplace(to_nfc(recording.id), kept_words(to_nfc(fields[texts]), kAsTheyAre));
+    }
+    table.recordings.push_back(std::move(recording));
+  }
+  return table;
+}
 
 std::vector<Utterance> recordings_below(const std::string &folder, std::vector<std::string> *passed_over) {
   std::vector<fs::path> paths;

@@ -172,6 +172,27 @@ printf '%s "TextTier" "marks" 0 2 1 0.5 "ten"\n' "$grid" >"$work/grid/001.TextGr
 if align --folder "$work/grid" --ctm "$work/grid.ctm" 2>"$work/log"; then failed "points pass"; fi
 grep "has no tier of intervals but 1 of points, the first 'marks'" "$work/log" >/dev/null || failed "$(cat "$work/log")"
 
+# A table has recordings and texts. Rows that cannot be used cost themselves, and its ids name no other folders.
+mkdir -p "$work/table/clips" "$work/table.out"
+cp "$work"/speech/00[12].wav "$work/table/clips"
+printf 'id,Path,sentence\n,clips/001.wav,"%s"\ntwo,clips/002.wav,%s\n../x,clips/001.wav,a\nlast,clips/001.wav\n' "$(text_of 001)" "$(text_of 002)" \
+  >"$work/table/all.csv"
+if align --csv "$work/table/all.csv" --ctm "$work/table.ctm" --textgrid "$work/table.out" 2>"$work/log"; then failed "bad rows pass"; fi
+diff <(grep -E '^00[12]' "$work/words" | cut -d ' ' -f 2-) <(cut -d ' ' -f 2- "$work/table.ctm") || failed "other times"
+[[ $(ls "$work/table.out" | tr '\n' ' ') == "001.TextGrid two.TextGrid " && ! -e $work/x.TextGrid ]] || failed "$(ls "$work/table.out")"
+grep 'all.csv:5: has 2 fields, and the first line 3' "$work/log" >/dev/null || failed "$(cat "$work/log")"
+grep 'the id "../x" has a slash' "$work/log" >/dev/null || failed "$(cat "$work/log")"
+printf 'clips/001.wav,ten of clubs\n' >"$work/table/bare.csv"
+printf 'file;words\nclips/001.wav;ten of clubs\n' >"$work/table/other.csv"
+for name in bare other; do
+  if align --csv "$work/table/$name.csv" --ctm "$work/table.ctm" 2>"$work/log"; then failed "$name.csv passes"; fi
+  grep -E "$name.csv: (has no rows; write a header|its first line names no column \"text\"; write a header)" "$work/log" >/dev/null || failed "$(cat "$work/log")"
+done
+table() { align --csv "$work/table/all.csv" "$@" 2>"$work/log" || grep -F -e "$message" "$work/log" >/dev/null || failed "$(cat "$work/log")"; }
+message='--csv has the texts' table --transcripts "$work/text" --ctm "$work/table.ctm"
+message='--folder and --csv have recordings of their own' table --folder "$work/table" --ctm "$work/table.ctm"
+message='which this run reads' table --ctm "$work/table/all.csv"
+
 # Folders that are passed over are named.
 mkdir -p "$work/links/a"
 cp "$work/speech/001.wav" "$work/speech/001.txt" "$work/links/a" 2>/dev/null || text_of 001 >"$work/links/a/001.txt"
