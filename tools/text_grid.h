@@ -18,9 +18,16 @@ struct IntervalTier {
   std::vector<LabelledInterval> intervals;
 };
 
-// Reads the tiers of intervals from the long or the short text format; tiers of points are left out. `source` names the text in
-// errors.
-std::vector<IntervalTier> parse_text_grid(const std::string &text, const std::string &source);
+struct TextGrid {
+  std::vector<IntervalTier> tiers;
+  std::vector<std::string> point_tiers;  // their names; nothing else of them is kept
+};
+
+// Reads the long or the short text format. `source` names the text in errors.
+TextGrid parse_text_grid(const std::string &text, const std::string &source);
+
+// Reads a file, which Praat writes in UTF-8 or UTF-16.
+TextGrid read_text_grid(const std::string &path);
 
 // Returns a TextGrid in the long text format. What the intervals of a tier leave out becomes intervals without a label, because
 // Praat requires that they cover the recording.

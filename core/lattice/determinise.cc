@@ -38,8 +38,7 @@ struct PieceDeterminiser::State {
     if (!is_last && window.bytes() <= window_bytes && window.n_states() < 2 * n_kept) return;
     window.prepare(determiniser.beam());
     if (window.has_paths()) {
-      if (window.bytes() > window_bytes) narrow();
-      if (window.bytes() > window_bytes) {
+      if (window.bytes() > window_bytes && !narrow()) {
         determiniser.keep_best_path(window.prepared(), window.open_begin());
       } else {
         determiniser.advance(window.prepared(), window.open_begin(), {result_bytes, is_last ? size_t{1} : 4}, stop);
@@ -56,10 +55,15 @@ struct PieceDeterminiser::State {
     window.drop(determiniser.forget(window.open_begin()));
   }
 
-  // Narrows the beam until the window has room, if one is narrow enough.
-  void narrow() {
-    const double width = window.width_within(window_bytes, determiniser.beam());
-    if (width > 0) determiniser.narrow_to(width, window.narrow(width));
+  // Narrows the beam until the window has room. Returns false if none is narrow enough.
+  bool narrow() {
+    const auto first_needed = [this](double limit) { return determiniser.first_needed(window.prepared(), limit); };
+    const double width = window.width_within(window_bytes, determiniser.beam(), first_needed);
+    if (width == 0) return false;
+    determiniser.narrow_to(width, window.prepared(), window.limit_of(width));
+    window.drop(determiniser.forget(window.open_begin()));
+    determiniser.renumber(window.narrow(width));
+    return true;
   }
 
   const size_t window_bytes, result_bytes;

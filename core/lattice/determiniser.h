@@ -16,6 +16,8 @@ namespace asr {
 
 class Determiniser {
  public:
+  static constexpr uint32_t kNone = ElementLists::kNone;
+
   explicit Determiniser(const DeterminiseOptions &options);
 
   double beam() const { return beam_; }
@@ -41,8 +43,16 @@ class Determiniser {
   // Does the same as advance() for the best path alone.
   void keep_best_path(const PreparedLattice &lattice, uint32_t open);
 
-  // Narrows the beam of all that follows; numbers[state]: the new numbers of the lattice's states, kNone for those outside it.
-  void narrow_to(double beam, const std::vector<uint32_t> &numbers);
+  // Returns the first state of the lattice that waiting subsets need for paths within the limit; kNone if they have no such
+  // path.
+  uint32_t first_needed(const PreparedLattice &lattice, double limit) const;
+
+  // Narrows the beam of all that follows. The waiting subsets lose what is on no path within the limit, which is that of the
+  // beam.
+  void narrow_to(double beam, const PreparedLattice &lattice, double limit);
+
+  // Takes over the new numbers of the lattice's states, kNone for those that were removed.
+  void renumber(const std::vector<uint32_t> &numbers);
 
   // Forgets everything that the waiting subsets do not need. Returns the number of states removed from the beginning of the
   // lattice; the caller renumbers the others from 0.
@@ -52,7 +62,6 @@ class Determiniser {
   Determinised finish();
 
  private:
-  static constexpr uint32_t kNone = ElementLists::kNone;
   using List = ElementLists::List;
   struct Subset {
     List list = {};
@@ -177,6 +186,7 @@ class Determiniser {
 
   // Defined in determiniser_width.cc
   double find_width(const Start &begun, double reached, const Room &room, const StopToken &stop);
+  void keep_waiting_within(double limit);
   template <typename Renumber>
   void keep_waiting_lists(const Renumber &renumber);
   double limit_of(double beam) const {
