@@ -12,6 +12,7 @@
 #include "builder/align/dictionary_words.h"
 #include "builder/text/text_file.h"
 #include "builder/text/unicode.h"
+#include "builder/text/unpack.h"
 #include "core/base/error.h"
 #include "tools/csv.h"
 #include "tools/recording_list.h"
@@ -51,7 +52,7 @@ const IntervalTier &text_tier(const TextGrid &grid, const std::string &path) {
 
 Words words_of_text_grid(const std::string &path) {
   Words words;
-  const TextGrid grid = read_text_grid(path);
+  const TextGrid grid = parse_text_grid(unpack(read_file(path), path), path);
   for (const LabelledInterval &interval : text_tier(grid, path).intervals) {
     for (std::string &word : kept_words(interval.label, kAsTheyAre)) words.push_back(std::move(word));
   }

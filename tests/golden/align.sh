@@ -150,7 +150,7 @@ cmp "$work/odd.out/a.TextGrid" "$work/out/one.TextGrid" || failed "signs are wor
 
 # A chain of words that may be skipped takes no stack. More words than frames are refused at once.
 mkdir "$work/long"
-for i in 1 2 3; do tail -qc +45 "$work"/speech/*.wav; done >"$work/long/001.raw"
+for _ in 1 2 3; do tail -qc +45 "$work"/speech/*.wav; done >"$work/long/001.raw"
 printf 'he %.0s' {1..3000} >"$work/long/001.lab"
 status=0
 (ulimit -s 256 && align --lenient --raw-rate 16000 --json "$work/long.json" "$work/long/001.raw" 2>"$work/log") || status=$?
