@@ -66,9 +66,9 @@ void check_outputs(const AlignArguments &arguments) {
       throw UsageError(format("align: %s and %s would write the same file, %s; name two", outputs[j].first, outputs[i].first,
                               outputs[i].second.c_str()));
     }
-    const std::string wav_scp = arguments.is_kaldi_data() ? arguments.folder + "/wav.scp" : "";
-    for (const std::string &read :
-         {arguments.lexicon, arguments.g2p, arguments.recordings.list, arguments.csv, arguments.kaldi_text(), wav_scp}) {
+    const std::string data = arguments.is_kaldi_data() ? arguments.folder : "";
+    for (const std::string &read : {arguments.lexicon, arguments.g2p, arguments.recordings.list, arguments.csv,
+                                    arguments.kaldi_text(), data + "/wav.scp", data + "/segments"}) {
       if (read.empty() || outputs[i].second == "-" || !are_one_file(outputs[i].second, read)) continue;
       throw UsageError(format("align: %s %s would replace %s, which this run reads; name another file", outputs[i].first,
                               outputs[i].second.c_str(), read.c_str()));
@@ -117,15 +117,6 @@ std::string with_options(std::string message) {
   return message;
 }
 
-void refuse_segments(const std::string &path) {
-  std::error_code unknown;
-  if (!std::filesystem::exists(path, unknown)) return;
-  fail(ASR_UNSUPPORTED,
-       "%s: segments of recordings are not read; cut the recordings (utils/data/extract_wav_segments_data_dir.sh of Kaldi), or "
-       "give --features of the segments and --transcripts",
-       path.c_str());
-}
-
 // Recordings of a folder or a table, or those that the other options name.
 class Source {
  public:
@@ -136,9 +127,9 @@ class Source {
     if (arguments.folder.empty()) {
       named_ = std::make_unique<UtteranceSource>(options);
     } else if (arguments.is_kaldi_data()) {
-      refuse_segments(arguments.folder + "/segments");
-      options.list = arguments.folder + "/wav.scp";
-      named_ = std::make_unique<UtteranceSource>(options);
+      KaldiRecordings data = read_kaldi_data(arguments.folder);
+      found_ = std::move(data.recordings);
+      parts_ = std::move(data.parts);
     } else {
       std::vector<std::string> passed_over;
       found_ = recordings_below(arguments.folder, &passed_over);
@@ -151,6 +142,10 @@ class Source {
     if (next_ == found_.size()) return false;
     *utterance = std::move(found_[next_++]);
     return true;
+  }
+
+  RecordingPart part_of(const Utterance &utterance) const {
+    return parts_.empty() ? RecordingPart{utterance.path} : parts_[utterance.number];
   }
 
   std::optional<size_t> size() const { return named_ ? named_->size() : found_.size(); }
@@ -167,6 +162,7 @@ class Source {
  private:
   std::unique_ptr<UtteranceSource> named_;
   std::vector<Utterance> found_;
+  std::vector<RecordingPart> parts_;  // of these, if they are parts
   const bool has_safe_paths_;
   size_t next_ = 0;
 };
@@ -191,7 +187,7 @@ struct Worker {
 // Recordings that a worker aligns together.
 struct Group {
   std::vector<AlignmentItem> items;
-  std::vector<std::string> paths;  // of recordings that are still to be read; "" for others
+  std::vector<RecordingPart> parts;  // of recordings that are still to be read; without a path for others
 };
 
 class AlignRun {
@@ -285,7 +281,7 @@ class AlignRun {
     if (groups->empty() || is_full(groups->back())) groups->emplace_back();
     Group &group = groups->back();
     group.items.emplace_back();
-    group.paths.emplace_back();
+    group.parts.emplace_back();
     AlignmentItem &item = group.items.back();
     item.transcript.id = utterance->id;
     try {
@@ -301,7 +297,7 @@ class AlignRun {
       item.lexicon = dictionary_.lexicon_of(item.words);
       source.prepare(utterance, model_.bundle.front_end.n_dims());
       if (utterance->input == ASR_INPUT_FLOAT) {
-        group.paths.back() = utterance->path;
+        group.parts.back() = source.part_of(*utterance);
       } else {
         item.rows = std::move(utterance->rows);
       }
@@ -345,9 +341,9 @@ class AlignRun {
   void align(Group *group) {
     std::unique_ptr<Worker> worker = workers_.take();
     for (size_t i = 0; i < group->items.size(); ++i) {
-      if (group->paths[i].empty()) continue;
+      if (group->parts[i].path.empty()) continue;
       try {
-        group->items[i].more = worker->reader.open(group->paths[i]);
+        group->items[i].more = worker->reader.open(group->parts[i]);
       } catch (const Error &error) {
         note(error, &group->items[i]);
       }

@@ -4,13 +4,18 @@
 #include <algorithm>
 #include <filesystem>
 #include <initializer_list>
+#include <limits>
+#include <map>
+#include <sstream>
 #include <utility>
 
 #include "builder/align/dictionary_words.h"
 #include "builder/text/text_file.h"
 #include "builder/text/unicode.h"
+#include "builder/text/unpack.h"
 #include "core/base/error.h"
 #include "tools/csv.h"
+#include "tools/recording_list.h"
 #include "tools/text_grid.h"
 
 namespace asr::tool {
@@ -47,7 +52,7 @@ const IntervalTier &text_tier(const TextGrid &grid, const std::string &path) {
 
 Words words_of_text_grid(const std::string &path) {
   Words words;
-  const TextGrid grid = read_text_grid(path);
+  const TextGrid grid = parse_text_grid(unpack(read_file(path), path), path);
   for (const LabelledInterval &interval : text_tier(grid, path).intervals) {
     for (std::string &word : kept_words(interval.label, kAsTheyAre)) words.push_back(std::move(word));
   }
@@ -86,7 +91,58 @@ size_t column_of(const std::vector<std::string> &header, std::initializer_list<c
   return static_cast<size_t>(std::find_if(header.begin(), header.end(), is_named) - header.begin());
 }
 
+// Returns the part that a line of segments names; *id: its first word.
+RecordingPart part_of(const std::string &line, const std::map<std::string, Utterance> &recordings, std::string *id) {
+  std::istringstream fields(line);
+  std::string recording, rest;
+  RecordingPart part;
+  if (!(fields >> *id >> recording >> part.begin_s >> part.end_s) || fields >> rest) {
+    fail(ASR_BAD_FILE, "has not the four words of a segment: id, recording, begin and end");
+  }
+  if (part.end_s == -1) part.end_s = std::numeric_limits<double>::infinity();
+  if (!(part.begin_s >= 0 && part.end_s > part.begin_s)) fail(ASR_BAD_FILE, "ends before it begins; check its times");
+  const auto found = recordings.find(recording);
+  if (found == recordings.end())
+    fail(ASR_BAD_FILE, "names the recording \"%s\", which wav.scp does not have", recording.c_str());
+  if (!found->second.error.empty()) fail(ASR_BAD_FILE, "%s", found->second.error.c_str());
+  part.path = found->second.path;
+  return part;
+}
+
 }  // namespace
+
+KaldiRecordings read_kaldi_data(const std::string &folder) {
+  KaldiRecordings data;
+  std::vector<Utterance> whole = read_recording_list("scp:" + folder + "/wav.scp");
+  const std::string path = folder + "/segments";
+  std::error_code unknown;
+  if (!fs::exists(path, unknown)) {
+    data.recordings = std::move(whole);
+    return data;
+  }
+  std::map<std::string, Utterance> by_id;
+  for (Utterance &recording : whole) by_id.try_emplace(recording.id, recording);
+  std::istringstream lines(read_text(path, {"a list of segments", {}, Characters::kAsTheyAre}));
+  size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    Utterance segment;
+    segment.number = data.parts.size();
+    segment.id = segment.place = format("%s:%zu", path.c_str(), number);
+    data.parts.emplace_back();
+    try {
+      std::string id;
+      data.parts.back() = part_of(line, by_id, &id);
+      segment.id = id;
+      segment.path = data.parts.back().path;
+    } catch (const Error &error) {
+      segment.error = error.what();
+    }
+    data.recordings.push_back(std::move(segment));
+  }
+  return data;
+}
 
 RecordingTable read_recording_table(const std::string &path) {
   const std::vector<CsvRow> rows = parse_csv(read_text(path, {"a table of recordings", {}, Characters::kAsTheyAre}), path);

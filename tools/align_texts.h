@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/recognize.h"
+#include "tools/recording_rows.h"
 #include "tools/word_errors.h"
 
 namespace asr::tool {
@@ -15,6 +16,16 @@ namespace asr::tool {
 // there are none. Adds lines about the folders that are passed over: those that cannot be read, and links, which may lead
 // back.
 std::vector<Utterance> recordings_below(const std::string &folder, std::vector<std::string> *passed_over);
+
+// The recordings and parts of recordings of a data directory of Kaldi.
+struct KaldiRecordings {
+  std::vector<Utterance> recordings;
+  std::vector<RecordingPart> parts;  // of each, by its number; none without a file `segments`
+};
+
+// Reads wav.scp, and segments if it is there: lines "id recording begin end" in seconds; an end of -1 is that of the recording.
+// A line that names no part becomes a recording with an error.
+KaldiRecordings read_kaldi_data(const std::string &folder);
 
 // The rows of a table with a header: recordings, and their texts by id.
 struct RecordingTable {

@@ -25,10 +25,11 @@ class Determiniser {
   // Returns an upper bound of the memory, including the needs of finish(), without what keep_within() will drop.
   size_t bytes() const;
 
-  // Room is memory for the result. An advance may take the given fraction of what the result so far leaves.
+  // Room is memory for the result, of which an advance may take the given fraction of what the result so far leaves, and work.
   struct Room {
     size_t max_bytes;
     size_t divisor;  // the fraction is 1 / divisor
+    uint64_t max_work;
   };
 
   // Continues with the waiting subsets, up to the states from `open` on, whose arcs are not all known yet. Memory stays within
@@ -141,7 +142,9 @@ class Determiniser {
   uint32_t gate_ = kNone;     // of commit()
   double prepared_beam_ = 0;  // beam of lattice_->limit
   double limit_ = 0;          // cost of the paths that are followed
+  double best_cost_ = 0;      // of these, up to rounding; more than lattice_->best if limits have dropped that path
   bool is_narrower_ = false;  // limit_ is of a narrower beam than the result so far
+  uint64_t max_work_ = 0;
   size_t max_bytes_ = 0;
   size_t max_held_bytes_ = 0;
   size_t freed_bytes_ = 0, freed_lists_bytes_ = 0, freed_assembled_bytes_ = 0;  // what keep_within() will drop

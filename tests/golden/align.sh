@@ -150,7 +150,7 @@ cmp "$work/odd.out/a.TextGrid" "$work/out/one.TextGrid" || failed "signs are wor
 
 # A chain of words that may be skipped takes no stack. More words than frames are refused at once.
 mkdir "$work/long"
-for i in 1 2 3; do tail -qc +45 "$work"/speech/*.wav; done >"$work/long/001.raw"
+for _ in 1 2 3; do tail -qc +45 "$work"/speech/*.wav; done >"$work/long/001.raw"
 printf 'he %.0s' {1..3000} >"$work/long/001.lab"
 status=0
 (ulimit -s 256 && align --lenient --raw-rate 16000 --json "$work/long.json" "$work/long/001.raw" 2>"$work/log") || status=$?
@@ -213,7 +213,19 @@ printf '%s\n' "x $work/speech/001.wav" "y $work/speech/002.wav" >"$work/kaldi/wa
 printf 'x %s\ny %s\n' "$(text_of 001)" "$(text_of 002)" >"$work/kaldi/text"
 align --folder "$work/kaldi" --ctm "$work/kaldi.ctm" 2>/dev/null
 diff <(grep -E '^00[12]' "$work/words" | cut -d ' ' -f 2-) <(cut -d ' ' -f 2- "$work/kaldi.ctm") || failed "other times"
-printf 'x-1 x 0 1\n' >"$work/kaldi/segments"
-if align --folder "$work/kaldi" --ctm "$work/kaldi.ctm" 2>"$work/log"; then failed "segments pass"; fi
-grep 'kaldi/segments: segments of recordings are not read; cut the recordings' "$work/log" >/dev/null || failed "$(cat "$work/log")"
+
+# Its segments have times of their own, and the words of the recordings from which they are cut.
+for name in 001 002 003; do tail -c +45 "$work/speech/$name.wav"; done >"$work/kaldi/all.raw"
+seconds() { echo "$(stat -c %s "$work/speech/$1.wav")" | awk '{ print ($1 - 44) / 32000 }'; }
+first=$(seconds 001) second=$(awk "BEGIN { print $(seconds 001) + $(seconds 002) }")
+printf 'all %s\n' "$work/kaldi/all.raw" >"$work/kaldi/wav.scp"
+printf '%s\n' "x all 0 $first" "y all $first $second" "z all $second -1" "late all 100 101" "long all 0 100" "none other 0 1" "back all 2 1" \
+  >"$work/kaldi/segments"
+printf 'x %s\ny %s\nz %s\nlate a\nlong a\n' "$(text_of 001)" "$(text_of 002)" "$(text_of 003)" >"$work/kaldi/text"
+if align --raw-rate 16000 --folder "$work/kaldi" --ctm "$work/kaldi.ctm" 2>"$work/log"; then failed "bad segments pass"; fi
+diff <(grep -E '^00[123]' "$work/words" | cut -d ' ' -f 2-) <(cut -d ' ' -f 2- "$work/kaldi.ctm") || failed "other times: $(cat "$work/log")"
+for message in 'late: .*all.raw: ends at .* s, before the end of the part from 100.00 s on' 'long: .*all.raw: ends at ' \
+  'segments:6: names the recording "other", which wav.scp does not have' 'segments:7: ends before it begins' '3 of 7 recordings'; do
+  grep "$message" "$work/log" >/dev/null || failed "$message: $(cat "$work/log")"
+done
 echo "align.sh: $(wc -l <"$work/words") words, $(wc -l <"$work/phones") phones"
