@@ -75,12 +75,13 @@ bool code_points(std::string_view word, std::vector<utf8proc_int32_t> *points) {
   return true;
 }
 
-// A word that is no UTF-8: letters of ASCII alone.
+// A word that is no UTF-8: letters of ASCII alone. Behind one of them a mark may stand that the new letter is one with, in a text
+// of several words.
 template <typename Change>
 std::string ascii_changed(std::string_view word, Change change) {
   std::string made(word);
   std::transform(made.begin(), made.end(), made.begin(), change);
-  return made;
+  return to_nfc(std::move(made));
 }
 
 }  // namespace

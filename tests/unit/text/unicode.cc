@@ -45,6 +45,7 @@ TEST(Unicode, WhatIsNoUtf8Stays) {
   EXPECT_EQ(to_nfc(latin1), "caf\xe9 \u00e9\n");
   EXPECT_EQ(to_nfc(cut), cut);
   EXPECT_EQ(to_upper("caf\xe9"), "CAF\xe9");
+  EXPECT_EQ(to_upper("\xe9 i\u0307"), "\xe9 \u0130");
   EXPECT_EQ(to_lower("CAF\xe9"), "caf\xe9");
   EXPECT_EQ(fold_letters("CAF\xe9"), "caf\xe9");
 }
