@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # accept.sh [PART...] is the acceptance run of a machine with a GPU, in the unpacked folder that bench/gpu_kit.sh made. It
-# neither builds nor downloads. Parts: sanitize, conformance, recordings, many, audio, stress, neighbour; all of them without
-# an argument. A call adds to the results of earlier calls, replaces results of the same part, and ends with the summary of
+# neither builds nor downloads. Parts: sanitize, conformance, recordings, many, audio, warps, stress, neighbour; all of them
+# without an argument. A call adds to the results of earlier calls, replaces results of the same part, and ends with the summary of
 # all. The part `summary` prints only the summary. Environment variables:
 #   DEVICES           back ends (the first device of each) or devices, default "cuda ocl_nvidia"; they are tested in parallel,
 #                     or with APART=1 one after the other
@@ -20,7 +20,7 @@ out=${OUT:-$kit/results}
 read -ra devices <<<"${DEVICES:-cuda ocl_nvidia}"
 read -ra few_jobs <<<"${JOBS:-1 2 3 4 5 8 9 12 16 60}"
 read -ra many_jobs <<<"${MANY:-128 512}"
-all_parts=(sanitize conformance recordings many audio stress neighbour)
+all_parts=(sanitize conformance recordings many audio warps stress neighbour)
 search=(--beam 13 --max-active 7000 --acoustic-scale 0.0769)
 # Model, streams, lattice beam and MB of the GPU for them.
 neighbour_cases='commands 16 0 200
@@ -233,6 +233,28 @@ part_audio() {
     }
     rm -f "$prefix.json" "$prefix.lat"
     conclude audio "$set, fused with itself" "$1"
+  done
+}
+
+# Searches for the warp of each recording, of 21. The device must find those that the CPU found.
+part_warps() {
+  local set jobs prefix=$work/$1.warps kind=best
+  for set in an4 en-us; do
+    begin
+    [[ -f $kit/cpu/$set.warps ]] || { record warps "$set" "$1" skipped "the kit has no warps of $set"; continue; }
+    awk -v folder="$kit/audio/$set" '{ print folder "/" $1, $2 }' "$kit/audio/$set.list" >"$prefix.list"
+    for jobs in 1 16; do
+      rm -f "$prefix.found"
+      recognize "$prefix" --model "$kit/$set" --device "$1" --list "$prefix.list" --jobs "$jobs" --vtln search \
+        --vtln-factors 21 --save-warps "$prefix.found" || continue
+      if cmp -s "$kit/cpu/$set.warps" "$prefix.found"; then
+        facts+=("$(wc -l <"$prefix.found") warps with $jobs jobs: the CPU's")
+      else
+        problems+=("other warps with $jobs jobs: $(diff "$kit/cpu/$set.warps" "$prefix.found" | grep -c '^>') differ")
+      fi
+    done
+    rm -f "$prefix".*
+    conclude warps "$set, 21 factors" "$1"
   done
 }
 

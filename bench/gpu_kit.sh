@@ -102,6 +102,17 @@ pack_en_us() {
   pack_audio en-us "$recordings"/*.wav
 }
 
+# Packs the warps that the CPU finds for each recording.
+pack_warps() {
+  local name
+  for name in an4 en-us; do
+    [[ -d $kit/$name ]] || continue
+    awk -v folder="$kit/audio/$name" '{ print folder "/" $1, $2 }' "$kit/audio/$name.list" >"$work/list"
+    recognize "$name.warped" --model "$kit/$name" --list "$work/list" --vtln search --vtln-factors 21 \
+      --save-warps "$kit/cpu/$name.warps"
+  done
+}
+
 # Packs a recogniser of commands for the part "neighbour", which compares the device with itself. It has AN4's recordings.
 pack_commands() {
   [[ -d $kit/en-us && -d $kit/an4 ]] || { say "without commands: en-us or AN4 is missing"; return; }
@@ -116,6 +127,7 @@ pack_programs
 pack_kaldi_20k
 pack_an4
 pack_en_us
+pack_warps
 pack_commands
 say "packing"
 # Most of the content is graphs, whose arcs have 16 bytes each: with these byte positions they take a tenth less.

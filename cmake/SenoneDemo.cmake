@@ -15,6 +15,6 @@ set(SENONE_NOT_IN_DEMO
     core/lattice/kaldi_lattice_reader.cc core/lattice/oracle.cc core/lattice/state_level.cc core/lattice/unordered_lattice.cc
     tools/align*.cc tools/bench*.cc tools/device*.cc tools/features.cc tools/g2p.cc tools/import_htk.cc tools/import_kaldi.cc tools/info.cc tools/lattice.cc
     tools/lattice_[abcprs]*.cc tools/listen.cc tools/loglike_file.cc tools/matrix_output.cc tools/microphone.cc tools/recording_rows.cc
-    tools/scorer.cc tools/train*.cc)
+    tools/csv.cc tools/scorer.cc tools/text_grid.cc tools/train*.cc)
 list(TRANSFORM SENONE_NOT_IN_DEMO PREPEND ${PROJECT_SOURCE_DIR}/)
 file(GLOB SENONE_LEFT_OUT ${SENONE_NOT_IN_DEMO})

@@ -24,7 +24,7 @@ namespace {
 
 struct AlignArguments {
   RecognizeOptions recordings;  // model, files, list, features, cmn, ...
-  std::string folder, lexicon, g2p, transcripts, device = "cpu";
+  std::string folder, csv, lexicon, g2p, transcripts, device = "cpu";
   AlignmentPaths out;
   uint32_t n_g2p_variants = 1, n_jobs = 0;
   double beam = TextAligner::kBeam;
@@ -66,9 +66,9 @@ void check_outputs(const AlignArguments &arguments) {
       throw UsageError(format("align: %s and %s would write the same file, %s; name two", outputs[j].first, outputs[i].first,
                               outputs[i].second.c_str()));
     }
-    const std::string wav_scp = arguments.is_kaldi_data() ? arguments.folder + "/wav.scp" : "";
-    for (const std::string &read :
-         {arguments.lexicon, arguments.g2p, arguments.recordings.list, arguments.kaldi_text(), wav_scp}) {
+    const std::string data = arguments.is_kaldi_data() ? arguments.folder : "";
+    for (const std::string &read : {arguments.lexicon, arguments.g2p, arguments.recordings.list, arguments.csv,
+                                    arguments.kaldi_text(), data + "/wav.scp", data + "/segments"}) {
       if (read.empty() || outputs[i].second == "-" || !are_one_file(outputs[i].second, read)) continue;
       throw UsageError(format("align: %s %s would replace %s, which this run reads; name another file", outputs[i].first,
                               outputs[i].second.c_str(), read.c_str()));
@@ -84,11 +84,14 @@ void check_folder(const char *option, const std::string &path) {
 void check_usage(const AlignArguments &arguments) {
   const RecognizeOptions &recordings = arguments.recordings;
   const bool are_named = !recordings.files.empty() || !(recordings.list + recordings.features).empty();
-  if (!are_named && arguments.folder.empty()) {
-    throw UsageError("align: no recordings; name files, or give --folder, --list or --features");
+  if (!are_named && (arguments.folder + arguments.csv).empty()) {
+    throw UsageError("align: no recordings; name files, or give --folder, --list, --csv or --features");
   }
-  if (are_named && !arguments.folder.empty()) {
-    throw UsageError("align: --folder has recordings of its own; leave it or the others out");
+  if (are_named + !arguments.folder.empty() + !arguments.csv.empty() > 1) {
+    throw UsageError("align: --folder and --csv have recordings of their own; give one of them, or others");
+  }
+  if (!arguments.csv.empty() && !arguments.transcripts.empty()) {
+    throw UsageError("align: --csv has the texts; leave it or --transcripts out");
   }
   if (!recordings.features.empty() && arguments.transcripts.empty()) {
     throw UsageError("align: --features has no files beside which a text could lie; give --transcripts");
@@ -103,18 +106,34 @@ void check_usage(const AlignArguments &arguments) {
   check_outputs(arguments);
 }
 
-// Recordings of a folder, or those that the other options name.
+// Returns the message with options instead of the fields that the library names.
+std::string with_options(std::string message) {
+  constexpr std::pair<const char *, const char *> kOptions[] = {{"asr_align_config.lenient", "--lenient"},
+                                                                {"asr_aligner_config.g2p", "--g2p"}};
+  for (const auto &[field, option] : kOptions) {
+    const size_t at = message.find(field);
+    if (at != std::string::npos) message.replace(at, std::string(field).size(), option);
+  }
+  return message;
+}
+
+// Recordings of a folder or a table, or those that the other options name.
 class Source {
  public:
-  explicit Source(const AlignArguments &arguments) {
+  Source(const AlignArguments &arguments, std::vector<Utterance> table)
+      : found_(std::move(table)), has_safe_paths_(!arguments.folder.empty() && !arguments.is_kaldi_data()) {
     RecognizeOptions options = arguments.recordings;
+    if (!arguments.csv.empty()) return;
     if (arguments.folder.empty()) {
       named_ = std::make_unique<UtteranceSource>(options);
     } else if (arguments.is_kaldi_data()) {
-      options.list = arguments.folder + "/wav.scp";
-      named_ = std::make_unique<UtteranceSource>(options);
+      KaldiRecordings data = read_kaldi_data(arguments.folder);
+      found_ = std::move(data.recordings);
+      parts_ = std::move(data.parts);
     } else {
-      found_ = recordings_below(arguments.folder);
+      std::vector<std::string> passed_over;
+      found_ = recordings_below(arguments.folder, &passed_over);
+      for (const std::string &line : passed_over) print_line(stderr, "senone: warning: %s", line.c_str());
     }
   }
 
@@ -125,10 +144,14 @@ class Source {
     return true;
   }
 
+  RecordingPart part_of(const Utterance &utterance) const {
+    return parts_.empty() ? RecordingPart{utterance.path} : parts_[utterance.number];
+  }
+
   std::optional<size_t> size() const { return named_ ? named_->size() : found_.size(); }
 
   // Ids of files below a folder are paths.
-  bool has_safe_paths() const { return !named_; }
+  bool has_safe_paths() const { return has_safe_paths_; }
 
   void prepare(Utterance *utterance, uint32_t n_dims) const {
     asr_engine_info info{};
@@ -139,6 +162,8 @@ class Source {
  private:
   std::unique_ptr<UtteranceSource> named_;
   std::vector<Utterance> found_;
+  std::vector<RecordingPart> parts_;  // of these, if they are parts
+  const bool has_safe_paths_;
   size_t next_ = 0;
 };
 
@@ -162,7 +187,7 @@ struct Worker {
 // Recordings that a worker aligns together.
 struct Group {
   std::vector<AlignmentItem> items;
-  std::vector<std::string> paths;  // of recordings that are still to be read; "" for others
+  std::vector<RecordingPart> parts;  // of recordings that are still to be read; without a path for others
 };
 
 class AlignRun {
@@ -176,14 +201,15 @@ class AlignRun {
           return std::make_unique<Worker>(arguments_, model_, entry_, is_cpu_ ? 1 : arguments_.n_jobs, group_items());
         }),
         dictionary_(arguments.lexicon, model_.set, arguments.g2p, arguments.n_g2p_variants),
-        texts_(arguments.kaldi_text()),
+        table_(arguments.csv.empty() ? RecordingTable() : read_recording_table(arguments.csv)),
+        texts_(arguments.csv.empty() ? Texts(arguments.kaldi_text()) : Texts(arguments.csv, std::move(table_.texts))),
         pool_(is_cpu_ ? arguments.n_jobs : 1),
         output_(arguments.out) {}
 
   // Throws at the end if a recording failed.
   void run() {
     Progress progress("align");
-    Source source(arguments_);
+    Source source(arguments_, std::move(table_.recordings));
     std::vector<Group> groups;
     for (Utterance utterance; source.next(&utterance); ++n_) {
       progress.update(source.size() ? static_cast<double>(n_) / static_cast<double>(*source.size()) : -1, utterance.id);
@@ -216,6 +242,7 @@ class AlignRun {
   const bool is_cpu_;
   Workers<Worker> workers_;
   DictionaryWords dictionary_;
+  RecordingTable table_;
   const Texts texts_;
   ThreadPool pool_;
   AlignmentOutput output_;
@@ -254,23 +281,23 @@ class AlignRun {
     if (groups->empty() || is_full(groups->back())) groups->emplace_back();
     Group &group = groups->back();
     group.items.emplace_back();
-    group.paths.emplace_back();
+    group.parts.emplace_back();
     AlignmentItem &item = group.items.back();
     item.transcript.id = utterance->id;
     try {
+      if (!utterance->error.empty()) fail(ASR_BAD_FILE, "%s", utterance->error.c_str());
       check_id(source, *utterance);
       const std::string grid = output_.text_grid_of(utterance->id);
       if (texts_.is_text(*utterance, grid)) {
         fail(ASR_INVALID_ARGUMENT, "%s: is the text and would be replaced; give another folder to write to", grid.c_str());
       }
-      if (!utterance->error.empty()) fail(ASR_BAD_FILE, "%s", utterance->error.c_str());
       if (!utterance->warning.empty()) print_line(stderr, "senone: warning: %s", utterance->warning.c_str());
       item.transcript.text = texts_.of(*utterance);
       for (const std::string &word : item.transcript.text) item.words.push_back(dictionary_.form_of(word));
       item.lexicon = dictionary_.lexicon_of(item.words);
       source.prepare(utterance, model_.bundle.front_end.n_dims());
       if (utterance->input == ASR_INPUT_FLOAT) {
-        group.paths.back() = utterance->path;
+        group.parts.back() = source.part_of(*utterance);
       } else {
         item.rows = std::move(utterance->rows);
       }
@@ -314,9 +341,9 @@ class AlignRun {
   void align(Group *group) {
     std::unique_ptr<Worker> worker = workers_.take();
     for (size_t i = 0; i < group->items.size(); ++i) {
-      if (group->paths[i].empty()) continue;
+      if (group->parts[i].path.empty()) continue;
       try {
-        group->items[i].more = worker->reader.open(group->paths[i]);
+        group->items[i].more = worker->reader.open(group->parts[i]);
       } catch (const Error &error) {
         note(error, &group->items[i]);
       }
@@ -328,7 +355,7 @@ class AlignRun {
 
   void write(Progress *progress, const AlignmentItem &item) {
     const TimedTranscript &transcript = item.transcript;
-    std::string problem = item.problem;
+    std::string problem = with_options(item.problem);
     if (!problem.empty() || !item.doubtful.empty()) progress->hide();
     if (problem.empty()) {
       for (const size_t i : item.doubtful) warn_of(transcript, transcript.words[i]);
@@ -370,6 +397,9 @@ void add_align(Command senone) {
   command.option("--list", recordings.list, "File of recordings: a line each, path and optional id");
   command.option("--folder", arguments->folder,
                  "Folder of recordings, each with its text beside it, or a data directory of Kaldi (wav.scp, text)");
+  command.option(
+      "--csv", arguments->csv,
+      "Table of recordings and texts: a header with path, text and optionally id, rows with commas, semicolons or tabs");
   command.option("--features", recordings.features, "Archive of Kaldi instead of recordings: features, or MFCCs");
   command.option("--transcripts", arguments->transcripts,
                  "What is said: lines `words (id)`, or `id words`; default: a .lab, .txt or .TextGrid file beside each");

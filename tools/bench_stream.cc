@@ -2,7 +2,7 @@
 // Implements `senone bench stream`: recordings through the C ABI, like a product, on many streams at once. Each number of
 // streams is measured twice. Fed at full speed, it gives the throughput in times real time. Fed like microphones, chunk by
 // chunk, it gives the latency from a chunk to the words of its audio. bench_stream_features.cc does this for archives of
-// features.
+// features. With --warps the streams are fed once more, each with a speaker whose warp is searched for (docs/adaptation.md).
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -19,7 +19,9 @@ namespace {
 // One source of audio. It plays the recordings repeatedly; each source starts at its own offset.
 class Source {
  public:
-  Source(asr_engine *engine, const StreamBench &bench, const BenchAudio &audio, size_t number, bool with_partials)
+  enum class Use { kPlain, kWithPartials, kSearchesWarps };
+
+  Source(asr_engine *engine, const StreamBench &bench, const BenchAudio &audio, size_t number, Use use)
       : audio_(audio),
         at_(audio.samples.size() / 97 * number % audio.samples.size()),
         n_left_(static_cast<size_t>(bench.seconds * audio.rate_hz)),
@@ -28,10 +30,17 @@ class Source {
     config.input = ASR_INPUT_FLOAT;
     config.sample_rate_hz = audio.rate_hz;
     config.cmn = ASR_CMN_LIVE;
-    config.partial_interval_ms = with_partials ? bench.partial_ms : 0;
+    config.partial_interval_ms = use == Use::kWithPartials ? bench.partial_ms : 0;
     config.max_backlog_ms = 0;
     config.callback = on_event;
     config.user_data = this;
+    if (use == Use::kSearchesWarps) {
+      asr_speaker *speaker = nullptr;
+      check(asr_speaker_new(engine, &speaker));
+      speaker_ = {speaker, asr_speaker_free};
+      check(asr_speaker_set_methods(speaker, ASR_SPEAKER_VTLN, bench.n_warps));
+      config.speaker = speaker;
+    }
     asr_stream *stream = nullptr;
     check(asr_open(engine, &config, &stream));
     stream_ = {stream, asr_close};
@@ -90,6 +99,7 @@ class Source {
   const BenchAudio &audio_;
   size_t at_, n_left_, chunk_;
   std::vector<float> room_;
+  std::unique_ptr<asr_speaker, void (*)(asr_speaker *)> speaker_{nullptr, asr_speaker_free};
   StreamPointer stream_{nullptr, asr_close};
   std::mutex mutex_;  // guards the members below: written here, read in the stream's callback
   size_t n_fed_ = 0;
@@ -101,15 +111,16 @@ class Source {
 
 using Sources = std::vector<std::unique_ptr<Source>>;
 
-Sources open_sources(asr_engine *engine, const StreamBench &bench, const BenchAudio &audio, uint32_t n, bool with_partials) {
+Sources open_sources(asr_engine *engine, const StreamBench &bench, const BenchAudio &audio, uint32_t n, Source::Use use) {
   Sources sources;
-  for (uint32_t i = 0; i < n; ++i) sources.push_back(std::make_unique<Source>(engine, bench, audio, i, with_partials));
+  for (uint32_t i = 0; i < n; ++i) sources.push_back(std::make_unique<Source>(engine, bench, audio, i, use));
   return sources;
 }
 
 // Returns the duration of the audio divided by the time taken.
-double times_real_time(asr_engine *engine, const StreamBench &bench, const BenchAudio &audio, uint32_t n_streams) {
-  const Sources sources = open_sources(engine, bench, audio, n_streams, false);
+double times_real_time(asr_engine *engine, const StreamBench &bench, const BenchAudio &audio, uint32_t n_streams,
+                       Source::Use use) {
+  const Sources sources = open_sources(engine, bench, audio, n_streams, use);
   const double begin_s = wall_seconds();
   for (const auto &source : sources) {
     while (source->feed()) {
@@ -127,14 +138,19 @@ void add_row(const StreamBench &bench, const BenchAudio &audio, uint32_t n_strea
   Progress progress(format("%u streams", n_streams));
   progress.update(-1, "loading");
   const EnginePointer engine = load_engine(bench, n_streams);
-  double fastest = 0;
-  for (uint32_t i = 0; i < bench.common.n_repeats; ++i) {
-    progress.update(-1, format("fed at once, %u of %u repeats", i, bench.common.n_repeats));
-    fastest = std::max(fastest, times_real_time(engine.get(), bench, audio, n_streams));
-  }
+  const auto fastest_of = [&](Source::Use use) {
+    double fastest = 0;
+    for (uint32_t i = 0; i < bench.common.n_repeats; ++i) {
+      progress.update(-1, format("fed at once, %u of %u repeats", i, bench.common.n_repeats));
+      fastest = std::max(fastest, times_real_time(engine.get(), bench, audio, n_streams, use));
+    }
+    return fastest;
+  };
+  const double fastest = fastest_of(Source::Use::kPlain);
+  const double calibrating = bench.n_warps > 0 ? fastest_of(Source::Use::kSearchesWarps) : 0;
 
   progress.update(-1, format("fed as spoken, %g s", bench.seconds));
-  const Sources sources = open_sources(engine.get(), bench, audio, n_streams, true);
+  const Sources sources = open_sources(engine.get(), bench, audio, n_streams, Source::Use::kWithPartials);
   feed_as_spoken(sources.size(), bench.chunk_ms / 1e3, [&](size_t i) { return sources[i]->feed(); });
   std::vector<double> partials, finals;
   for (const auto &source : sources) {
@@ -142,22 +158,36 @@ void add_row(const StreamBench &bench, const BenchAudio &audio, uint32_t n_strea
     partials.insert(partials.end(), source->latencies().begin(), source->latencies().end());
     finals.push_back(source->final_latency());
   }
-  report->row({n_streams, fastest, fastest / n_streams, quantile_ms(partials, 0.5), quantile_ms(partials, 0.99),
-               quantile_ms(finals, 0.5), quantile_ms(finals, 0.99)});
+  std::vector<nlohmann::json> row = {n_streams,
+                                     fastest,
+                                     fastest / n_streams,
+                                     quantile_ms(partials, 0.5),
+                                     quantile_ms(partials, 0.99),
+                                     quantile_ms(finals, 0.5),
+                                     quantile_ms(finals, 0.99)};
+  if (bench.n_warps > 0) row.insert(row.end(), {calibrating, calibrating / fastest});
+  report->row(row);
 }
 
 void run(const StreamBench &bench) {
   if (bench.files.empty() == bench.features.empty()) throw UsageError("bench stream: give recordings or --features");
+  if (!bench.features.empty() && bench.n_warps > 0) throw UsageError("bench stream: --warps needs recordings, not --features");
+  if (bench.n_warps != 0 && bench.n_warps != 11 && bench.n_warps != 21)
+    throw UsageError(format("bench stream: --warps is %u but must be 11 or 21", bench.n_warps));
   if (!bench.features.empty()) return stream_features(bench);
   const BenchAudio audio = read_bench_audio(bench.files);
-  BenchReport report("stream", bench.common, choose_device(bench.common.device),
-                     {{"n_streams", "streams", 0},
-                      {"times_real_time", "x real time", 1},
-                      {"times_real_time_per_stream", "per stream", 2},
-                      {"partial_ms_median", "partial ms", 1},
-                      {"partial_ms_99", "99 %", 1},
-                      {"final_ms_median", "final ms", 1},
-                      {"final_ms_99", "99 %", 1}});
+  std::vector<BenchReport::Column> columns = {{"n_streams", "streams", 0},
+                                              {"times_real_time", "x real time", 1},
+                                              {"times_real_time_per_stream", "per stream", 2},
+                                              {"partial_ms_median", "partial ms", 1},
+                                              {"partial_ms_99", "99 %", 1},
+                                              {"final_ms_median", "final ms", 1},
+                                              {"final_ms_99", "99 %", 1}};
+  if (bench.n_warps > 0) {
+    columns.push_back({"calibrating_times_real_time", "calibrating", 1});
+    columns.push_back({"calibrating_share", "share", 3});
+  }
+  BenchReport report("stream", bench.common, choose_device(bench.common.device), columns);
   report.option("model", std::filesystem::path(bench.model).filename().string());
   if (!bench.search_device.empty()) report.option("search_device", bench.search_device);
   report.option("recordings", bench.files.size());
@@ -166,12 +196,19 @@ void run(const StreamBench &bench) {
   report.option("partial_ms", bench.partial_ms);
   report.option("window", bench.window);
   report.option("lattice_beam", bench.lattice_beam);
+  if (bench.n_warps > 0) report.option("warps", bench.n_warps);
   for (const uint32_t n : bench.n_streams) add_row(bench, audio, n, &report);
   report.note(
       "x real time: audio of all streams over the time taken, fed at once; 1 or more a stream: all can be spoken at once");
   report.note(
       "partial ms: fed as spoken, from feeding the chunk that ends a partial result's audio to the result; final: from "
       "asr_finish");
+  if (bench.n_warps > 0) {
+    report.note(
+        format("calibrating: x real time while %u warps of a speaker of each stream are searched, too; share: of the "
+               "speed without",
+               bench.n_warps));
+  }
   report.print();
 }
 
@@ -186,6 +223,7 @@ void add_stream(Command bench) {
   app.option("--features", options->features, "Archive of features instead: how fast its utterances are recognised");
   app.option("--utterances", options->n_utterances, "Utterances of --features in turn; default: all, or four for each stream");
   add_stream_options(app, options.get());
+  app.option("--warps", options->n_warps, "Speed also with a speaker of each stream, of whose warps 11 or 21 are tried");
   app.option("--beam", options->beam, "Width of the search; default: the bundle's");
   app.option("--max-active", options->max_active, "Most tokens kept a frame; default: the bundle's");
   app.option("--acoustic-scale", options->acoustic_scale, "Factor on log-likelihoods; default: the bundle's");

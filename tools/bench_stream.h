@@ -17,6 +17,7 @@ struct StreamBench {
   std::vector<std::string> files;
   std::vector<uint32_t> n_streams = {1, 64, 512};
   uint32_t n_lanes = 0, window = 32, chunk_ms = 100, partial_ms = 200, max_active = 0;
+  uint32_t n_warps = 0;  // that a speaker of each stream tries, in a measurement of its own; 0: none
   uint64_t n_utterances = 0;
   double seconds = 10;
   float beam = 0, acoustic_scale = 0, lattice_beam = 0;

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "core/base/printable.h"
 #include "core/model/bundle.h"
 #include "tools/installed_models.h"
 #include "tools/tool.h"
@@ -21,17 +20,17 @@ const char *kind_of(const Bundle &bundle) {
 void print_json(const std::vector<InstalledModel> &models) {
   auto array = nlohmann::json::array();
   for (const InstalledModel &model : models) {
-    nlohmann::json entry{{"name", printable(model.name)}, {"path", printable(model.path)}};
+    nlohmann::json entry{{"name", model.name}, {"path", model.path}};
     try {
       const Bundle bundle = read_bundle_index(model.path);
       entry["kind"] = kind_of(bundle);
       entry["sample_rate_hz"] = bundle.front_end.sample_rate_hz;
     } catch (const Error &error) {
-      entry["error"] = printable(error.what());
+      entry["error"] = error.what();
     }
     array.push_back(entry);
   }
-  printf("%s\n", array.dump(2).c_str());
+  printf("%s\n", array.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
 void print_table(const std::vector<InstalledModel> &models) {

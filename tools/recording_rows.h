@@ -3,12 +3,19 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "builder/train/sample_rows.h"
 
 namespace asr::tool {
+
+// A recording or a part of it.
+struct RecordingPart {
+  std::string path;
+  double begin_s = 0, end_s = std::numeric_limits<double>::infinity();
+};
 
 class RecordingRows {
  public:
@@ -20,8 +27,8 @@ class RecordingRows {
   std::vector<float> read(const std::string &path);
 
   // The same in pieces. Each call of what this returns appends the next rows; it returns false at the end. It must not outlive
-  // this.
-  std::function<bool(std::vector<float> *rows)> open(const std::string &path);
+  // this. Throws if a part begins or, by more than half a second, ends behind the end of the recording.
+  std::function<bool(std::vector<float> *rows)> open(const RecordingPart &part);
 
  private:
   class Reading;

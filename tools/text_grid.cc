@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "builder/text/text_file.h"
+#include "builder/text/unicode.h"
 #include "core/base/error.h"
 
 namespace asr::tool {
@@ -112,7 +114,14 @@ std::string tier_text(size_t number, const IntervalTier &tier, double duration_s
 
 }  // namespace
 
-std::vector<IntervalTier> parse_text_grid(const std::string &text, const std::string &source) {
+// Praat's default is UTF-16 for texts with letters beyond ASCII.
+TextGrid parse_text_grid(std::string bytes, const std::string &source) {
+  if (bytes.compare(0, 12, "ooBinaryFile") == 0) {
+    fail(ASR_BAD_FILE, "%s: is a binary file of Praat; save it there as a text file", source.c_str());
+  }
+  const bool is_big = bytes.compare(0, 2, "\xfe\xff") == 0;
+  if (is_big || bytes.compare(0, 2, "\xff\xfe") == 0) bytes = from_utf16(std::string_view(bytes).substr(2), is_big);
+  const std::string text = text_of(std::move(bytes), source, {"a TextGrid"});
   Values values(text, source);
   if (values.quoted() != "ooTextFile" || values.quoted() != "TextGrid") {
     fail(ASR_BAD_FILE, "%s: is no TextGrid; save it from Praat as a text file", source.c_str());
@@ -120,7 +129,7 @@ std::vector<IntervalTier> parse_text_grid(const std::string &text, const std::st
   values.number();
   values.number();
   if (!values.exists()) return {};
-  std::vector<IntervalTier> tiers;
+  TextGrid grid;
   for (size_t n = values.count(); n > 0; --n) {
     const bool has_intervals = values.quoted() == "IntervalTier";
     IntervalTier tier{values.quoted(), {}};
@@ -132,9 +141,9 @@ std::vector<IntervalTier> parse_text_grid(const std::string &text, const std::st
       interval.label = values.quoted();
       tier.intervals.push_back(std::move(interval));
     }
-    if (has_intervals) tiers.push_back(std::move(tier));
+    has_intervals ? grid.tiers.push_back(std::move(tier)) : grid.point_tiers.push_back(std::move(tier.name));
   }
-  return tiers;
+  return grid;
 }
 
 std::string text_grid(const std::vector<IntervalTier> &tiers, double duration_s) {

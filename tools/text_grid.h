@@ -18,9 +18,14 @@ struct IntervalTier {
   std::vector<LabelledInterval> intervals;
 };
 
-// Reads the tiers of intervals from the long or the short text format; tiers of points are left out. `source` names the text in
-// errors.
-std::vector<IntervalTier> parse_text_grid(const std::string &text, const std::string &source);
+struct TextGrid {
+  std::vector<IntervalTier> tiers;
+  std::vector<std::string> point_tiers;  // their names; nothing else of them is kept
+};
+
+// Reads the long or the short text format in the bytes of a file: UTF-8, or UTF-16 with its mark, as Praat writes it.
+// `source` names the file in errors.
+TextGrid parse_text_grid(std::string bytes, const std::string &source);
 
 // Returns a TextGrid in the long text format. What the intervals of a tier leave out becomes intervals without a label, because
 // Praat requires that they cover the recording.

@@ -59,7 +59,7 @@ std::string DictionaryWords::form_of(const std::string &word) {
   const LeftOut *const left_out = lexicon_.left_out(word);
   const std::string why = left_out == nullptr ? "is not in " + path_ : "cannot be used: " + left_out->why();
   fail(ASR_INVALID_ARGUMENT, "the word '%s' %s; add it there%s, or correct the text", word.c_str(), why.c_str(),
-       guessed_ ? "" : ", give --g2p MODEL");
+       guessed_ ? "" : ", give a model of senone g2p (asr_aligner_config.g2p)");
 }
 
 Lexicon DictionaryWords::lexicon_of(const std::vector<std::string> &forms) const {

@@ -35,6 +35,9 @@ constexpr uint32_t kMarginRows = 1000;
 // Words are longer than this on average, so a piece needs no more of the text.
 constexpr uint32_t kMinWordRows = 12;
 
+// The field that allows a text to have errors, in the terms of asr_build.h.
+constexpr const char *kLenientField = "asr_align_config.lenient";
+
 GraphOptions with_fillers(GraphOptions options, const Bundle &bundle, const HmmSet &set) {
   options.filler_phones = filler_phones(bundle, set);
   return options;
@@ -99,24 +102,28 @@ class TextAligner::Run {
     }
   }
 
+  // Returns the search for the text of the piece; one without rows if there is a problem.
   AlignmentJob job(const Leniency &leniency) const {
     AlignmentJob job;
+    if (is_last_ && item_->problem.empty()) check_is_possible(leniency);
     if (!item_->problem.empty()) return job;
     job.rows = item_->rows.data();
     job.n_rows = n_rows_;
     const auto first = item_->words.begin() + first_word_;
     const size_t n_left = item_->words.size() - first_word_;
-    const size_t n = is_last_ ? n_left : std::min<size_t>(n_left, n_rows_ / kMinWordRows);
+    const size_t n = is_last_ ? std::min<size_t>(n_left, n_rows_) : std::min<size_t>(n_left, n_rows_ / kMinWordRows);
     const std::vector<std::string> words(first, first + static_cast<std::ptrdiff_t>(n));
     job.graph = model_.graphs.graph(words, item_->lexicon, leniency, is_last_ ? TextEnd::kLastWord : TextEnd::kAnyWord);
     return job;
   }
 
   // Takes the words of a piece. free_path: the job of the same rows with any phones, or one without a path.
-  void take(const ForcedAligner &aligner, const AlignmentJob &job, const AlignmentJob &free_path) {
+  void take(const ForcedAligner &aligner, const Leniency &leniency, const AlignmentJob &job, const AlignmentJob &free_path) {
     if (!item_->problem.empty()) return;
     if (!job.problem.empty()) {
-      item_->problem = first_row_ == 0 && is_last_ ? job.problem : at_time(first_row_) + job.problem;
+      item_->problem = first_row_ == 0 && is_last_ ? "" : at_time(first_row_);
+      item_->problem += format("no path says its words in its %u frames; check that the text is that of the recording%s",
+                               n_rows_, or_let_it_differ(leniency).c_str());
       return;
     }
     const std::vector<AlignedWord> words = aligned_words(job, model_.set);
@@ -162,9 +169,9 @@ class TextAligner::Run {
     const TimedWord &first = transcript.words[item_->doubtful.empty() ? 0 : item_->doubtful.front()];
     item_->problem = format(
         "its text does not seem to be said: %zu of %zu words do not fit the audio, the first '%s' at %.2f s; "
-        "correct the text, or let it differ (--lenient), which finds where",
+        "correct the text, or let it differ (%s), which finds where",
         std::max<size_t>(1, item_->doubtful.size()), transcript.words.size(), transcript.text[first.number].c_str(),
-        first.begin_s());
+        first.begin_s(), kLenientField);
   }
 
  private:
@@ -219,6 +226,34 @@ class TextAligner::Run {
   static void shorten(TimedPhone *phone, double TimedPhone::*boundary, double shift_s) {
     const double half_s = (phone->end_s - phone->begin_s) / 2;
     phone->*boundary += std::clamp(shift_s, -half_s, half_s);
+  }
+
+  static std::string or_let_it_differ(const Leniency &leniency) {
+    return leniency.allowed ? "" : format(", or let it differ (%s)", kLenientField);
+  }
+
+  // Refuses a text that cannot be said, before a graph of it is made: each phone takes at least a frame. In a lenient text
+  // words may be left out, but there cannot be more than frames.
+  void check_is_possible(const Leniency &leniency) const {
+    const size_t first = leniency.allowed ? 0 : static_cast<size_t>(first_word_), n_words = item_->words.size() - first;
+    const size_t n_rows = leniency.allowed ? first_row_ + n_rows_ : n_rows_;
+    size_t n_needed = n_words;
+    if (!leniency.allowed) {
+      n_needed = 0;
+      for (size_t i = first; i < item_->words.size(); ++i) n_needed += min_phones(i);
+    }
+    if (n_needed <= n_rows) return;
+    item_->problem = format("%s %zu words, which cannot be said in %.1f s; check that it is the text of the recording",
+                            first == 0 ? "its text has" : (at_time(first_row_) + "the rest of its text has").c_str(), n_words,
+                            static_cast<double>(n_rows) * model_.shift_s());
+  }
+
+  // Returns the phones of the shortest pronunciation of a word of the text.
+  size_t min_phones(size_t word) const {
+    const Lexicon &lexicon = item_->lexicon;
+    size_t n = SIZE_MAX;
+    for (const uint32_t p : lexicon.pronunciations_of.at(item_->words[word])) n = std::min(n, lexicon.pronunciations[p].size());
+    return n;
   }
 
   std::string at_time(size_t row) const { return format("at %.1f s: ", static_cast<double>(row) * model_.shift_s()); }
@@ -294,7 +329,7 @@ void TextAligner::align_pieces(const AlignmentOptions &options, ThreadPool *pool
     if (free_job.n_rows > 0) free_job.graph = model_.phone_loop;
   });
   for (const double widening : kWidenings) search(widening, &jobs);
-  for (size_t i = 0; i < runs->size(); ++i) (*runs)[i]->take(aligner_, jobs[2 * i], jobs[2 * i + 1]);
+  for (size_t i = 0; i < runs->size(); ++i) (*runs)[i]->take(aligner_, options.leniency, jobs[2 * i], jobs[2 * i + 1]);
 }
 
 // Searches the jobs that have rows and no path yet.

@@ -12,7 +12,7 @@
 namespace asr {
 namespace {
 
-constexpr utf8proc_int32_t kSharpS = 0xdf, kSigma = 0x3a3, kFinalSigma = 0x3c2, kCapitalDottedI = 0x130;
+constexpr utf8proc_int32_t kSharpS = 0xdf, kSigma = 0x3a3, kFinalSigma = 0x3c2, kCapitalDottedI = 0x130, kReplacement = 0xfffd;
 constexpr auto kNfc = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
 
 // Letters whose upper case has more than one letter: those of Unicode's SpecialCasing.txt that words of living languages have.
@@ -75,12 +75,13 @@ bool code_points(std::string_view word, std::vector<utf8proc_int32_t> *points) {
   return true;
 }
 
-// A word that is no UTF-8: letters of ASCII alone.
+// A word that is no UTF-8: letters of ASCII alone. Behind one of them a mark may stand that the new letter is one with, in a text
+// of several words.
 template <typename Change>
 std::string ascii_changed(std::string_view word, Change change) {
   std::string made(word);
   std::transform(made.begin(), made.end(), made.begin(), change);
-  return made;
+  return to_nfc(std::move(made));
 }
 
 }  // namespace
@@ -105,6 +106,27 @@ std::string to_nfc(std::string text) {
   }
   if (copied == 0) return text;
   return made.append(text, copied);
+}
+
+std::string from_utf16(std::string_view bytes, bool is_big_endian) {
+  const auto unit = [&](size_t at) {
+    const auto first = static_cast<unsigned char>(bytes[at]), second = static_cast<unsigned char>(bytes[at + 1]);
+    return static_cast<utf8proc_int32_t>(is_big_endian ? first * 256 + second : second * 256 + first);
+  };
+  const auto is_high = [](utf8proc_int32_t c) { return c >= 0xd800 && c < 0xdc00; };
+  const auto is_low = [](utf8proc_int32_t c) { return c >= 0xdc00 && c < 0xe000; };
+  std::string text;
+  size_t at = 0;
+  for (; at + 2 <= bytes.size(); at += 2) {
+    utf8proc_int32_t c = unit(at);
+    if (is_high(c) && at + 4 <= bytes.size() && is_low(unit(at + 2))) {
+      c = 0x10000 + (c - 0xd800) * 0x400 + (unit(at + 2) - 0xdc00);
+      at += 2;
+    }
+    append(&text, is_high(c) || is_low(c) ? kReplacement : c);
+  }
+  if (at < bytes.size()) append(&text, kReplacement);
+  return text;
 }
 
 std::string to_upper(std::string_view word) {

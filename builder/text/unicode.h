@@ -11,6 +11,9 @@ namespace asr {
 // Returns the text in normal form C, in which equal words have equal bytes however their accents were typed.
 std::string to_nfc(std::string text);
 
+// Returns text in UTF-16 as UTF-8. Surrogates that stand alone, and half a unit at the end, become U+FFFD.
+std::string from_utf16(std::string_view bytes, bool is_big_endian);
+
 // Words in normal form C, with all letters in upper or lower case. "ß" becomes "SS", and a sigma that ends a word its final
 // form.
 std::string to_upper(std::string_view word);

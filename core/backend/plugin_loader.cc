@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/backend/asr_backend_forced.h"
 #include "core/backend/asr_backend_fusion.h"
 #include "core/backend/asr_backend_signals.h"
 #include "core/backend/asr_backend_statistics.h"
@@ -68,6 +69,9 @@ constexpr ExtensionSlot kExtensionSlots[] = {
     SLOT(ASR_BACKEND_STATISTICS, asr_backend_statistics_api, sums_end),
     SLOT(ASR_BACKEND_STATISTICS, asr_backend_statistics_api, add),
     SLOT(ASR_BACKEND_STATISTICS, asr_backend_statistics_api, read),
+    SLOT(ASR_BACKEND_FORCED, asr_backend_forced_api, load),
+    SLOT(ASR_BACKEND_FORCED, asr_backend_forced_api, free),
+    SLOT(ASR_BACKEND_FORCED, asr_backend_forced_api, score),
 };
 #undef SLOT
 

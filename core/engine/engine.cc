@@ -228,7 +228,7 @@ void Engine::check_scores(const StreamOptions &options) const {
 std::shared_ptr<Speaker> Engine::new_speaker() {
   const std::lock_guard lock(estimation_mutex_);
   std::shared_ptr<const EstimationModel> model = estimation_model_.lock();
-  if (!model) estimation_model_ = model = std::make_shared<EstimationModel>(main_.model.bundle());
+  if (!model) estimation_model_ = model = std::make_shared<EstimationModel>(main_.model);
   return std::make_shared<Speaker>(std::move(model));
 }
 

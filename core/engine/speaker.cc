@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 
 namespace asr {
 namespace {
@@ -29,16 +30,23 @@ AcousticModel read_for_estimation(const Bundle &bundle) {
 
 }  // namespace
 
-EstimationModel::EstimationModel(const Bundle &bundle)
-    : model(read_for_estimation(bundle)),
+EstimationModel::EstimationModel(const LoadedModel &place)
+    : model(read_for_estimation(place.bundle())),
       posteriors(model),
       prior(posteriors),
-      checksum(bundle.files.at("acoustic.bin").checksum),
-      front_end(bundle.front_end) {}
+      checksum(place.bundle().files.at("acoustic.bin").checksum),
+      front_end(place.bundle().front_end),
+      device_(place.device().entry()),
+      options_(place.options()) {}
 
 const WarpScorer &EstimationModel::warps() const {
-  const std::lock_guard lock(mutex_);
-  if (!warps_) warps_.emplace(front_end);
+  std::string why_cpu;  // told without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    if (warps_) return *warps_;
+    why_cpu = warps_.emplace(front_end, model, device_, options_).why_cpu();
+  }
+  if (!why_cpu.empty()) log(ASR_LOG_INFO, "%s; the CPU searches for warps", why_cpu.c_str());
   return *warps_;
 }
 
@@ -171,7 +179,7 @@ void Speaker::add_sound(const std::vector<float> &samples, const std::vector<uin
   if (n_warps == 0) return;
   std::vector<int64_t> sums(WarpScorer::kWarps);
   const size_t stride = (WarpScorer::kWarps - 1) / (n_warps - 1);
-  const size_t n_rows = model_->warps().score(samples, states, normalises, stride, model_->posteriors, stop, &sums);
+  const size_t n_rows = model_->warps().score(samples, states, normalises, stride, stop, &sums);
   const std::lock_guard lock(mutex_);
   if (generation != warp_generation_) return;  // the methods changed: the sums begin anew
   for (size_t i = 0; i < sums.size(); ++i) warp_sums_[i] += sums[i];

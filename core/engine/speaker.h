@@ -20,7 +20,8 @@ namespace asr {
 // An acoustic model in memory, shared by the speakers of an engine.
 class EstimationModel {
  public:
-  explicit EstimationModel(const Bundle &bundle);  // throws if transforms cannot be estimated for the model
+  // `place`: the engine's model, on the device that is to search for warps. Throws if transforms cannot be estimated for it.
+  explicit EstimationModel(const LoadedModel &place);
 
   const AcousticModel model;
   const GaussianPosteriors posteriors;
@@ -31,6 +32,8 @@ class EstimationModel {
   const WarpScorer &warps() const;  // created by the first call
 
  private:
+  const DeviceEntry device_;
+  const EngineOptions options_;
   mutable std::mutex mutex_;  // guards the members below
   mutable std::optional<WarpScorer> warps_;
 };

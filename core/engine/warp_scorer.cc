@@ -3,16 +3,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/feature/cepstral_rows.h"
 #include "core/feature/framer.h"
 
 namespace asr {
 namespace {
 
-constexpr double kUnits = 1 << 16;              // units of the sums per 1
-constexpr double kMaxLogLikelihood = 1 << 20;   // limit of a row: sums over days of speech fit
+constexpr size_t kMaxAtOnce = 64;  // utterances: the rows of more would only wait in memory
+constexpr char kCpu[] = "cpu:0";
+constexpr double kUnits = 1 << 16;               // units of the sums per 1
+constexpr double kMaxLogLikelihood = 1 << 20;    // limit of a row: sums over days of speech fit
+constexpr size_t kRowsAtOnce = size_t{1} << 13;  // rows that an utterance scores together: as many wait in memory
 
 std::vector<double> warps() {
   std::vector<double> result;
@@ -25,18 +30,40 @@ const FrontEnd &with_warps(const FrontEnd &front_end) {
   return front_end;
 }
 
-asr_backend_options one_thread() {
-  asr_backend_options options{};
-  options.size = sizeof(options);
-  options.max_lanes = 1;
-  options.window_frames = 32;
-  options.n_threads = 1;
-  return options;
-}
-
 int64_t in_units(double log_likelihood) {
   return std::llround(kUnits * std::clamp(log_likelihood, -kMaxLogLikelihood, kMaxLogLikelihood));
 }
+
+// ForcedRows collects rows of several warps, scores them together, and adds the results to the sums of their warps.
+class ForcedRows {
+ public:
+  ForcedRows(WarpDevice &device, size_t n_dims, std::vector<int64_t> *sums) : device_(device), n_dims_(n_dims), sums_(sums) {}
+
+  // Leaves out rows that are not finite, which no microphone gives.
+  void add(const float *row, uint32_t state, size_t warp) {
+    if (!std::all_of(row, row + n_dims_, [](float x) { return std::isfinite(x); })) return;
+    rows_.insert(rows_.end(), row, row + n_dims_);
+    states_.push_back(state);
+    warps_.push_back(warp);
+    if (states_.size() == kRowsAtOnce) score();
+  }
+  void score() {
+    if (states_.empty()) return;
+    const std::vector<float> loglikes = device_.score(rows_, states_);
+    for (size_t i = 0; i < loglikes.size(); ++i) {
+      if (!std::isnan(loglikes[i])) (*sums_)[warps_[i]] += in_units(static_cast<double>(loglikes[i]));
+    }
+    rows_.clear(), states_.clear(), warps_.clear();
+  }
+
+ private:
+  WarpDevice &device_;
+  const size_t n_dims_;
+  std::vector<int64_t> *const sums_;
+  std::vector<float> rows_;
+  std::vector<uint32_t> states_;
+  std::vector<size_t> warps_;
+};
 
 }  // namespace
 
@@ -46,50 +73,120 @@ void require_warps(const FrontEnd &front_end) {
        front_end.low_hz, front_end.high_hz);
 }
 
-WarpScorer::WarpScorer(const FrontEnd &front_end)
-    : tables_(with_warps(front_end), warps()),
-      device_(choose_device("cpu"), one_thread()),
-      features_(load_features(device_, tables_.for_many_banks())) {}
+struct WarpScorer::Utterance {
+  const Framer &framer;
+  const std::vector<uint32_t> &states;
+  size_t n_frames, stride;
+  bool normalises;
+  const StopToken &stop;
+};
 
-WarpScorer::Cepstra WarpScorer::extract(const std::vector<float> &samples, size_t n_frames, size_t stride) const {
-  Framer framer(tables_.front_end());
-  framer.push(samples.data(), samples.size());
-  framer.finish();
-  n_frames = std::min<size_t>(n_frames, framer.ready_frames());
-  Cepstra cepstra(kWarps);
-  std::vector<asr_extract_job> jobs;
-  for (size_t w = 0; w < kWarps; w += stride) {
-    cepstra[w].resize(n_frames * tables_.view()->n_ceps);
-    jobs.push_back(
-        {framer.samples(), framer.next_frame(), static_cast<uint32_t>(n_frames), static_cast<uint32_t>(w), cepstra[w].data()});
+// An utterance's turn, of kMaxAtOnce at a time.
+class WarpScorer::Turn {
+ public:
+  explicit Turn(const WarpScorer &scorer) : scorer_(scorer) {
+    std::unique_lock lock(scorer.mutex_);
+    scorer.turn_ended_.wait(lock, [&] { return scorer.n_turns_ < kMaxAtOnce; });
+    ++scorer.n_turns_;
   }
+  ~Turn() {
+    const std::lock_guard lock(scorer_.mutex_);
+    --scorer_.n_turns_;
+    scorer_.turn_ended_.notify_one();
+  }
+  Turn(const Turn &) = delete;
+  Turn &operator=(const Turn &) = delete;
+
+ private:
+  const WarpScorer &scorer_;
+};
+
+WarpScorer::WarpScorer(const FrontEnd &front_end, const AcousticModel &model, const DeviceEntry &entry,
+                       const EngineOptions &options)
+    : tables_(with_warps(front_end), warps()), model_(model), options_(options) {
+  tables_.for_many_banks();
+  try {
+    device_ = std::make_shared<WarpDevice>(entry, options_, tables_, model_);
+  } catch (const Error &error) {
+    if (entry.id == kCpu) throw;
+    why_cpu_ = entry.id + ": " + error.what();
+  }
+}
+
+std::shared_ptr<WarpDevice> WarpScorer::device() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (device_) return device_;
+  }
+  return cpu();
+}
+
+std::shared_ptr<WarpDevice> WarpScorer::cpu() const {
   const std::lock_guard lock(mutex_);
-  device_.begin_thread();
-  device_.check(device_.api()->extract(device_.get(), features_.get(), jobs.data(), jobs.size()));
-  return cepstra;
+  if (!cpu_) cpu_ = std::make_shared<WarpDevice>(choose_device(kCpu), options_, tables_, model_);
+  return cpu_;
+}
+
+// A device without memory may have some for the next utterance. After another failure it is not asked again.
+void WarpScorer::note_failure(const std::shared_ptr<WarpDevice> &device, const Error &error) const {
+  if (error.code() == ASR_OUT_OF_MEMORY) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (device_ != device) return;
+    device_.reset();  // `device` still holds it
+  }
+  log(ASR_LOG_WARNING, "%s: %s; from now on the CPU searches for warps", device->id().c_str(), error.what());
+}
+
+// Scores the frames under all wanted warps; returns sums[kWarps].
+std::vector<int64_t> WarpScorer::score_on(WarpDevice &device, const Utterance &said) const {
+  std::vector<std::vector<float>> cepstra(kWarps);
+  std::vector<asr_extract_job> jobs;
+  for (size_t w = 0; w < kWarps; w += said.stride) {
+    cepstra[w].resize(said.n_frames * tables_.view()->n_ceps);
+    jobs.push_back({said.framer.samples(), said.framer.next_frame(), static_cast<uint32_t>(said.n_frames),
+                    static_cast<uint32_t>(w), cepstra[w].data()});
+  }
+  device.extract(jobs);
+  std::vector<int64_t> sums(kWarps);
+  ForcedRows forced(device, model_.n_dims, &sums);
+  for (size_t w = 0; w < kWarps; w += said.stride) {
+    CepstralRows rows(tables_, said.normalises ? CmnKind::kBatch : CmnKind::kNone);
+    rows.add(cepstra[w], said.n_frames);
+    rows.finish();
+    for (size_t i = 0; i < said.n_frames; ++i, rows.consume(1)) {
+      said.stop.check();
+      if (said.states[i] != kNoState) forced.add(rows.rows(), said.states[i], w);
+    }
+    std::vector<float>().swap(cepstra[w]);
+  }
+  forced.score();
+  return sums;
 }
 
 size_t WarpScorer::score(const std::vector<float> &samples, const std::vector<uint32_t> &states, bool normalises, size_t stride,
-                         const GaussianPosteriors &posteriors, const StopToken &stop, std::vector<int64_t> *sums) const {
-  const Cepstra cepstra = extract(samples, states.size(), stride);
-  const size_t n_frames = cepstra[0].size() / tables_.view()->n_ceps;
-  const CmnKind cmn = normalises ? CmnKind::kBatch : CmnKind::kNone;
-  const auto n_streams = static_cast<uint32_t>(posteriors.model().streams.size());
-  std::vector<double> shares;
-  for (size_t w = 0; w < kWarps; w += stride) {
-    CepstralRows rows(tables_, cmn);
-    rows.add(cepstra[w], n_frames);
-    rows.finish();
-    for (size_t i = 0; i < n_frames; ++i, rows.consume(1)) {
-      stop.check();
-      if (states[i] == kNoState) continue;
-      double log_likelihood = 0;
-      for (uint32_t s = 0; s < n_streams; ++s) log_likelihood += posteriors.of(rows.rows(), states[i], s, &shares);
-      if (!std::isnan(log_likelihood)) (*sums)[w] += in_units(log_likelihood);
-    }
+                         const StopToken &stop, std::vector<int64_t> *sums) const {
+  const Turn turn(*this);
+  Framer framer(tables_.front_end());
+  framer.push(samples.data(), samples.size());
+  framer.finish();
+  const size_t n_frames = std::min<size_t>(states.size(), framer.ready_frames());
+  const Utterance said{framer, states, n_frames, stride, normalises, stop};
+  const auto count = [](uint32_t state) { return state != kNoState; };
+  const auto n_counted =
+      static_cast<size_t>(std::count_if(states.begin(), states.begin() + static_cast<ptrdiff_t>(n_frames), count));
+  if (n_counted == 0) return 0;
+  std::vector<int64_t> of_utterance;
+  const std::shared_ptr<WarpDevice> device = this->device();
+  try {
+    of_utterance = score_on(*device, said);
+  } catch (const Error &error) {
+    if (device->id() == kCpu || error.code() == ASR_CANCELLED) throw;
+    note_failure(device, error);
+    of_utterance = score_on(*this->cpu(), said);
   }
-  return static_cast<size_t>(std::count_if(states.begin(), states.begin() + static_cast<ptrdiff_t>(n_frames),
-                                           [](uint32_t state) { return state != kNoState; }));
+  for (size_t w = 0; w < kWarps; ++w) (*sums)[w] += of_utterance[w];
+  return n_counted;
 }
 
 }  // namespace asr

@@ -18,16 +18,19 @@ constexpr uint32_t kMaxWaitingFrames = 5632, kCommitFrames = 5120;
 Determinised determinise(Lattice lattice, const DeterminiseOptions &options, const StopToken &stop) {
   PreparedLattice prepared = prepare(std::move(lattice), options.acoustic_scale, options.lattice_beam);
   Determiniser determiniser(options);
-  if (!prepared.empty()) determiniser.advance(prepared, prepared.lattice.n_states(), {options.max_bytes, 1}, stop);
+  if (!prepared.empty())
+    determiniser.advance(prepared, prepared.lattice.n_states(), {options.max_bytes, 1, options.max_work}, stop);
   return determiniser.finish();
 }
 
 // The window gets a quarter of max_bytes, the determiniser the rest. A piece may use a quarter of the determiniser's remaining
-// memory, so that later pieces have some, too; the last piece may use all of it.
+// memory, so that later pieces have some, too, and a 16th of max_work; the last piece may use all of the memory, and twice the
+// work.
 struct PieceDeterminiser::State {
   explicit State(const DeterminiseOptions &options)
       : window_bytes(options.max_bytes / 4),
         result_bytes(options.max_bytes - window_bytes),
+        piece_work(options.max_work / 16),
         window(options.acoustic_scale),
         determiniser(options) {}
 
@@ -38,11 +41,11 @@ struct PieceDeterminiser::State {
     if (!is_last && window.bytes() <= window_bytes && window.n_states() < 2 * n_kept) return;
     window.prepare(determiniser.beam());
     if (window.has_paths()) {
-      if (window.bytes() > window_bytes) narrow();
-      if (window.bytes() > window_bytes) {
+      if (window.bytes() > window_bytes && !narrow()) {
         determiniser.keep_best_path(window.prepared(), window.open_begin());
       } else {
-        determiniser.advance(window.prepared(), window.open_begin(), {result_bytes, is_last ? size_t{1} : 4}, stop);
+        const Determiniser::Room room = is_last ? Determiniser::Room{result_bytes, 1, 2 * piece_work} : piece_room();
+        determiniser.advance(window.prepared(), window.open_begin(), room, stop);
       }
     }
     window.drop(determiniser.forget(window.open_begin()));
@@ -52,17 +55,25 @@ struct PieceDeterminiser::State {
 
   void commit(const StopToken &stop) {
     const uint32_t gate = window.commit(window.last_frame() - kCommitFrames, determiniser.beam());
-    determiniser.commit(window.prepared(), gate, window.open_begin(), {result_bytes, 4}, stop);
+    determiniser.commit(window.prepared(), gate, window.open_begin(), piece_room(), stop);
     window.drop(determiniser.forget(window.open_begin()));
   }
 
-  // Narrows the beam until the window has room, if one is narrow enough.
-  void narrow() {
-    const double width = window.width_within(window_bytes, determiniser.beam());
-    if (width > 0) determiniser.narrow_to(width, window.narrow(width));
+  // Narrows the beam until the window has room. Returns false if none is narrow enough.
+  bool narrow() {
+    const auto first_needed = [this](double limit) { return determiniser.first_needed(window.prepared(), limit); };
+    const double width = window.width_within(window_bytes, determiniser.beam(), first_needed);
+    if (width == 0) return false;
+    determiniser.narrow_to(width, window.prepared(), window.limit_of(width));
+    window.drop(determiniser.forget(window.open_begin()));
+    determiniser.renumber(window.narrow(width));
+    return true;
   }
 
+  Determiniser::Room piece_room() const { return {result_bytes, 4, piece_work}; }
+
   const size_t window_bytes, result_bytes;
+  const uint64_t piece_work;
   LatticeWindow window;
   Determiniser determiniser;
   uint64_t n_kept = 0;  // states of the window that were still needed
@@ -74,11 +85,7 @@ PieceDeterminiser::PieceDeterminiser(const DeterminiseOptions &options) : option
 PieceDeterminiser::~PieceDeterminiser() = default;
 
 void PieceDeterminiser::add(Lattice piece, const StopToken &stop) {
-  if (!state_) {
-    DeterminiseOptions options = options_;
-    options.max_work /= 16;
-    state_ = std::make_unique<State>(options);
-  }
+  if (!state_) state_ = std::make_unique<State>(options_);
   state_->add(std::move(piece), false, stop);
 }
 

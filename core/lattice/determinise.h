@@ -42,11 +42,11 @@ Determinised determinise(Lattice lattice, const DeterminiseOptions &options, con
 // its memory does not grow with the length. The paths are those of determinise(), unless a word sequence goes on without a word
 // for over 56 s of 10 ms frames: then it either goes on without one up to the point where the search has decided, or with the
 // words before, whichever is better, and all paths pass the best path's state there ("Pieces" in docs/search.md). Costs are
-// rounded once to 2^-24, and a state may occur twice where a piece ends. A piece may use a 16th of max_work. max_bytes bounds
-// all memory except one piece and, once the limit is reached, the best path. A quarter of it is for the pieces that are still
-// needed, the rest for the result. Where it does not suffice, the beam is narrowed from there on, and what was found before
-// loses what lies outside it. A limit drops paths by the costs that the last states of a piece had when it settled. So the
-// best path is kept as far as it was known then. After an error or a stop the object may only be destroyed.
+// rounded once to 2^-24, and a state may occur twice where a piece ends. A piece may use a 16th of max_work, the last one an
+// eighth. max_bytes bounds all memory except one piece and, once the limit is reached, the best path. A quarter of it is for
+// the pieces that are still needed, the rest for the result. Where it does not suffice, the beam is narrowed from there on, and
+// what was found before loses what lies outside it. A limit drops paths by the costs that the last states of a piece had when
+// it settled. So the best path is kept as far as it was known then. After an error or a stop the object may only be destroyed.
 class PieceDeterminiser {
  public:
   explicit PieceDeterminiser(const DeterminiseOptions &options);

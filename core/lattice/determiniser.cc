@@ -18,6 +18,7 @@
 #include "core/lattice/determiniser.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace asr {
 
@@ -100,15 +101,18 @@ double Determiniser::reach(double beam, const Room &room, const StopToken &stop)
   freed_lists_bytes_ = list_bytes_of(freed.n_waiting, freed.n_elements, freed.n_ids);
   freed_assembled_bytes_ = assembled_bytes_of(freed.sizes);
   const size_t held = bytes();
+  max_work_ = room.max_work;
   max_bytes_ = held + (room.max_bytes - std::min(room.max_bytes, held)) / room.divisor;
   max_held_bytes_ = std::max(max_bytes_, room.max_bytes);
   best_is_complete_ = any_is_complete_ = false;
   const Lattice &lattice = lattice_->lattice;
   const uint64_t n_arcs = lattice.arcs.size() + lattice.n_states();
   step_.emplace(*lattice_, options_.acoustic_scale, std::min(open_, gate_),
-                WordStep::Limits{2 * options_.max_work + 64 * n_arcs, limit_, stop});
+                WordStep::Limits{2 * max_work_ + 64 * n_arcs, limit_, stop});
   for (const uint32_t number : waiting_) enqueue(number);
   waiting_.clear();
+  best_cost_ = queue_.empty() ? lattice_->best : queue_.top().cost;
+  best_cost_ += std::min(1e-9 * (1 + std::fabs(best_cost_)), 1e-3);  // less than any width, whatever the costs
   const bool done = search() && any_is_complete_;
   queue_ = {};
   step_.reset();
@@ -119,7 +123,7 @@ double Determiniser::reach(double beam, const Room &room, const StopToken &stop)
 bool Determiniser::search() {
   while (!queue_.empty()) {
     const Estimated next = queue_.top();
-    if (best_is_complete_ && (best_only_ || step_->work() > options_.max_work || !has_bytes(0))) {
+    if (best_is_complete_ && (best_only_ || step_->work() > max_work_ || !has_bytes(0))) {
       stop_at(next.cost);
       return true;
     }
@@ -163,7 +167,7 @@ bool Determiniser::take_up(uint32_t number) {
   ResultState &state = states_.back();
   if (is_end(step_->end_cost())) {
     any_is_complete_ = true;
-    if (total(subset.cost + step_->end_cost()) <= lattice_->best) best_is_complete_ = true;
+    if (total(subset.cost + step_->end_cost()) <= best_cost_) best_is_complete_ = true;
     state.end.cost = step_->end_cost() - subset.lead_cost;
     step_->append_end_ids(n_lead_ids, &step_ids_);
     state.end.alignment = take_step_ids();

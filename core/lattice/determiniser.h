@@ -16,6 +16,8 @@ namespace asr {
 
 class Determiniser {
  public:
+  static constexpr uint32_t kNone = ElementLists::kNone;
+
   explicit Determiniser(const DeterminiseOptions &options);
 
   double beam() const { return beam_; }
@@ -23,10 +25,11 @@ class Determiniser {
   // Returns an upper bound of the memory, including the needs of finish(), without what keep_within() will drop.
   size_t bytes() const;
 
-  // Room is memory for the result. An advance may take the given fraction of what the result so far leaves.
+  // Room is memory for the result, of which an advance may take the given fraction of what the result so far leaves, and work.
   struct Room {
     size_t max_bytes;
     size_t divisor;  // the fraction is 1 / divisor
+    uint64_t max_work;
   };
 
   // Continues with the waiting subsets, up to the states from `open` on, whose arcs are not all known yet. Memory stays within
@@ -41,8 +44,16 @@ class Determiniser {
   // Does the same as advance() for the best path alone.
   void keep_best_path(const PreparedLattice &lattice, uint32_t open);
 
-  // Narrows the beam of all that follows; numbers[state]: the new numbers of the lattice's states, kNone for those outside it.
-  void narrow_to(double beam, const std::vector<uint32_t> &numbers);
+  // Returns the first state of the lattice that waiting subsets need for paths within the limit; kNone if they have no such
+  // path.
+  uint32_t first_needed(const PreparedLattice &lattice, double limit) const;
+
+  // Narrows the beam of all that follows. The waiting subsets lose what is on no path within the limit, which is that of the
+  // beam.
+  void narrow_to(double beam, const PreparedLattice &lattice, double limit);
+
+  // Takes over the new numbers of the lattice's states, kNone for those that were removed.
+  void renumber(const std::vector<uint32_t> &numbers);
 
   // Forgets everything that the waiting subsets do not need. Returns the number of states removed from the beginning of the
   // lattice; the caller renumbers the others from 0.
@@ -52,7 +63,6 @@ class Determiniser {
   Determinised finish();
 
  private:
-  static constexpr uint32_t kNone = ElementLists::kNone;
   using List = ElementLists::List;
   struct Subset {
     List list = {};
@@ -132,7 +142,9 @@ class Determiniser {
   uint32_t gate_ = kNone;     // of commit()
   double prepared_beam_ = 0;  // beam of lattice_->limit
   double limit_ = 0;          // cost of the paths that are followed
+  double best_cost_ = 0;      // of these, up to rounding; more than lattice_->best if limits have dropped that path
   bool is_narrower_ = false;  // limit_ is of a narrower beam than the result so far
+  uint64_t max_work_ = 0;
   size_t max_bytes_ = 0;
   size_t max_held_bytes_ = 0;
   size_t freed_bytes_ = 0, freed_lists_bytes_ = 0, freed_assembled_bytes_ = 0;  // what keep_within() will drop
@@ -177,6 +189,7 @@ class Determiniser {
 
   // Defined in determiniser_width.cc
   double find_width(const Start &begun, double reached, const Room &room, const StopToken &stop);
+  void keep_waiting_within(double limit);
   template <typename Renumber>
   void keep_waiting_lists(const Renumber &renumber);
   double limit_of(double beam) const {

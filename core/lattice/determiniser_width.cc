@@ -122,17 +122,22 @@ Determiniser::Dropped Determiniser::beyond(const ResultCosts &costs, double limi
   return dropped;
 }
 
-// Drops everything on no path within the limit. Parts that stay move towards the beginning; ids are copied, as they are not in
-// the order of their users.
-void Determiniser::keep_within(const ResultCosts &costs, double limit) {
+// Drops the elements of waiting lists that are on no path within the limit. A list without any other keeps them all.
+void Determiniser::keep_waiting_within(double limit) {
   for (const uint32_t number : waiting_) {
     List &list = subsets_[number].list;
     size_t end = list.begin;
     for (size_t e = list.begin; e < list.end; ++e) {
       if (estimate(subsets_[number], lists_.elements[e]) <= limit) lists_.elements[end++] = lists_.elements[e];
     }
-    if (end > list.begin) list.end = end;  // otherwise the subset is dropped
+    if (end > list.begin) list.end = end;
   }
+}
+
+// Drops everything on no path within the limit. Parts that stay move towards the beginning; ids are copied, as they are not in
+// the order of their users.
+void Determiniser::keep_within(const ResultCosts &costs, double limit) {
+  keep_waiting_within(limit);  // subsets that have nothing within it are dropped below
   std::vector<uint32_t> numbers(subsets_.size(), kNone), state_numbers(states_.size(), kNone);
   uint32_t n_subsets = 0, n_states = 0;
   for (size_t s = 0; s < states_.size(); ++s) {
@@ -236,9 +241,35 @@ uint32_t Determiniser::forget(uint32_t n_states) {
   return n;
 }
 
-// Numbers in the lattice become lower, and those in its whole, which order the states of the result, must not.
-void Determiniser::narrow_to(double beam, const std::vector<uint32_t> &numbers) {
+uint32_t Determiniser::first_needed(const PreparedLattice &lattice, double limit) const {
+  uint32_t first = kNone;
+  for (const uint32_t number : waiting_) {
+    const Subset &subset = subsets_[number];
+    for (size_t e = subset.list.begin; e < subset.list.end; ++e) {
+      const SubsetElement &element = lists_.elements[e];
+      if (total(subset.cost + element.cost + lattice.to_end[element.state]) > limit) continue;
+      first = std::min(first, element.state);
+      break;  // others are higher
+    }
+  }
+  return first;
+}
+
+void Determiniser::narrow_to(double beam, const PreparedLattice &lattice, double limit) {
   beam_ = std::min(beam_, beam);
+  lattice_ = &lattice;
+  const auto is_outside = [&](uint32_t number) {
+    const Subset &subset = subsets_[number];
+    const auto begin = lists_.elements.begin() + static_cast<std::ptrdiff_t>(subset.list.begin),
+               end = lists_.elements.begin() + static_cast<std::ptrdiff_t>(subset.list.end);
+    return std::none_of(begin, end, [&](const SubsetElement &element) { return estimate(subset, element) <= limit; });
+  };
+  waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), is_outside), waiting_.end());
+  keep_waiting_within(limit);
+}
+
+// Numbers in the lattice become lower, and those in its whole, which order the states of the result, must not.
+void Determiniser::renumber(const std::vector<uint32_t> &numbers) {
   keep_waiting_lists([&numbers](uint32_t state) { return numbers[state]; });
   n_forgotten_ += static_cast<uint64_t>(std::count(numbers.begin(), numbers.end(), kNone));
 }

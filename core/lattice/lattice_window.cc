@@ -62,15 +62,20 @@ void LatticeWindow::prepare(double lattice_beam) {
   prune_and_order(prepared_, acoustic_scale_);
 }
 
-// Tries multiples of kWidthStep by bisection; more than kMaxSteps of them are as good as all.
-double LatticeWindow::width_within(size_t max_bytes, double lattice_beam) const {
+// Tries multiples of kWidthStep by bisection; more than kMaxSteps of them are as good as all. States that a wider beam keeps,
+// be it before the first that is needed or among the open ones, do not count, so that it gets no less than a narrower one
+// would.
+double LatticeWindow::width_within(size_t max_bytes, double lattice_beam,
+                                   const std::function<uint32_t(double limit)> &first_needed) const {
   constexpr double kMaxSteps = 1 << 20;
   const Lattice &window = prepared_.lattice;
   const auto fits = [&](double width) {
-    const double limit = prepared_.best + width + prepared_.slack;
+    const double limit = limit_of(width);
+    const uint32_t first = first_needed(limit);
+    if (first == kOutside) return false;
     size_t n_states = 0, n_arcs = 0;
-    for (uint32_t s = 0; s < window.n_states(); ++s) {
-      n_states += stays(s, limit);
+    for (uint32_t s = first; s < window.n_states(); ++s) {
+      n_states += prepared_.from_start[s] + prepared_.total_to_end[s] <= limit;
       for (uint64_t a = window.arc_begin[s]; a < window.arc_begin[s + 1]; ++a) {
         const LatticeArc &arc = window.arcs[a];
         n_arcs += prepared_.from_start[s] + arc.cost.total(acoustic_scale_) + prepared_.total_to_end[arc.next_state] <= limit;
@@ -78,6 +83,7 @@ double LatticeWindow::width_within(size_t max_bytes, double lattice_beam) const 
     }
     return bytes_of(n_states, n_arcs) <= max_bytes;
   };
+  if (lattice_beam > 0 && fits(lattice_beam)) return lattice_beam;
   uint64_t sufficient = 0, insufficient = static_cast<uint64_t>(std::ceil(std::min(lattice_beam / kWidthStep, kMaxSteps)));
   while (insufficient > sufficient + 1) {
     const uint64_t middle = sufficient + (insufficient - sufficient) / 2;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include "core/lattice/determinise.h"
 #include "core/lattice/prepared_lattice.h"
@@ -26,9 +27,11 @@ class LatticeWindow {
   // Returns the first of the frame's states.
   uint32_t commit(uint32_t frame, double lattice_beam);
 
-  // Returns the widest multiple of kWidthStep below lattice_beam for which bytes() would be at most max_bytes; 0 if there is
-  // none. Needs prepare(lattice_beam).
-  double width_within(size_t max_bytes, double lattice_beam) const;
+  // Returns lattice_beam or the widest multiple of kWidthStep below it for which the states and arcs that are needed take at
+  // most max_bytes; 0 if there is none. They are those on paths within the limit from first_needed(limit) on, which is kOutside
+  // if nothing is. Needs prepare(lattice_beam).
+  double width_within(size_t max_bytes, double lattice_beam, const std::function<uint32_t(double limit)> &first_needed) const;
+  double limit_of(double lattice_beam) const { return prepared_.best + lattice_beam + prepared_.slack; }
 
   // Removes paths and states outside a narrower beam. Returns the new numbers of the states, kOutside for removed ones.
   static constexpr uint32_t kOutside = 0xffffffffu;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "core/backend/asr_backend_forced.h"
 #include "core/base/error.h"
 #include "plugins/common/guard.h"
 #include "plugins/cpu/advance.h"
@@ -147,9 +148,24 @@ asr_status lattices(asr_backend_device *device, asr_backend_channel *const *chan
   return guard([&] { n_channels == 1 ? read(0) : device->device.pool().run(n_channels, read); });
 }
 
-constexpr asr_backend_fusion_api kFusion = {sizeof kFusion, fuse};
+asr_status load_forced(asr_backend_device *, const asr_acoustic_view *view, asr_backend_forced **forced) {
+  return guard([&] { *forced = new asr_backend_forced{Forced(*view)}; });
+}
 
-const void *extension(const char *name) { return strcmp(name, ASR_BACKEND_FUSION) == 0 ? &kFusion : nullptr; }
+void free_forced(asr_backend_forced *forced) { delete forced; }
+
+asr_status score_forced(asr_backend_device *device, asr_backend_forced *forced, const float *rows, const uint32_t *states,
+                        size_t n_rows, float *loglikes) {
+  return guard([&] { forced->forced.score(rows, states, n_rows, loglikes, device->device.pool()); });
+}
+
+constexpr asr_backend_fusion_api kFusion = {sizeof kFusion, fuse};
+constexpr asr_backend_forced_api kForced = {sizeof kForced, load_forced, free_forced, score_forced};
+
+const void *extension(const char *name) {
+  if (strcmp(name, ASR_BACKEND_FORCED) == 0) return &kForced;
+  return strcmp(name, ASR_BACKEND_FUSION) == 0 ? &kFusion : nullptr;
+}
 
 constexpr asr_backend_api make_table() {
   asr_backend_api table{};

@@ -6,6 +6,7 @@
 
 #include "core/backend/asr_backend.h"
 #include "plugins/cpu/device.h"
+#include "plugins/cpu/forced.h"
 #include "plugins/cpu/mfcc.h"
 #include "plugins/cpu/search.h"
 
@@ -18,6 +19,9 @@ struct asr_backend_features {
 struct asr_backend_acoustic {
   asr::cpu::Device *device;
   asr::cpu::Acoustic acoustic;
+};
+struct asr_backend_forced {
+  asr::cpu::Forced forced;
 };
 struct asr_backend_graph {
   asr::cpu::SearchGraph graph;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/backend/asr_backend_forced.h"
 #include "core/backend/asr_backend_fusion.h"
 #include "core/backend/asr_backend_signals.h"
 #include "core/backend/asr_backend_statistics.h"
@@ -13,6 +14,7 @@
 #include "features/mfcc.h"
 #include "plugins/common/fuse_call.h"
 #include "plugins/common/score_checks.h"
+#include "plugins/gpu/forced/forced.h"
 #include "plugins/gpu/runtime/memory_share.h"
 #include "plugins/gpu/search/search_graph.h"
 #include "plugins/gpu/signals/signal_plan.h"
@@ -26,6 +28,7 @@ struct asr_backend_graph {};
 struct asr_backend_channel {};
 struct asr_backend_rows {};
 struct asr_backend_sums {};
+struct asr_backend_forced {};
 
 namespace asr::gpu {
 
@@ -81,6 +84,16 @@ struct Sums : asr_backend_sums {
   std::unique_ptr<Statistics::Sums> sums;
 };
 
+struct LoadedForced : asr_backend_forced {
+  LoadedForced(OpenedDevice &owner, const asr_acoustic_view &view)
+      : owner(owner), share(&owner.acoustic_bytes, owner.device.n_bytes()), forced(owner.device, view) {
+    share.close(owner.device.n_bytes());
+  }
+  OpenedDevice &owner;
+  MemoryShare share;
+  Forced forced;
+};
+
 namespace {
 
 LoadedFeatures &of(asr_backend_features *handle) { return *static_cast<LoadedFeatures *>(handle); }
@@ -91,6 +104,7 @@ Channel &of(asr_backend_channel *handle) { return *static_cast<Channel *>(handle
 Sums &of(asr_backend_sums *handle) { return *static_cast<Sums *>(handle); }
 Rows &of(asr_backend_rows *handle) { return *static_cast<Rows *>(handle); }
 const Rows &of(const asr_backend_rows *handle) { return *static_cast<const Rows *>(handle); }
+LoadedForced &of(asr_backend_forced *handle) { return *static_cast<LoadedForced *>(handle); }
 
 // Makes the device current, for slots that cannot fail, on a thread that may have used another device last.
 void use_if_possible(OpenedDevice &d) noexcept {
@@ -470,11 +484,36 @@ asr_status read(asr_backend_device *device, asr_backend_sums *sums, double *valu
   return failure_of_statistics(device);
 }
 
+// ---- forced states -----------------------------------------------------------------------------------------------------
+
+asr_status load_forced(asr_backend_device *device, const asr_acoustic_view *view, asr_backend_forced **forced) noexcept try {
+  *forced = new LoadedForced(use(device), *view);
+  return ASR_OK;
+} catch (...) {
+  return failure();
+}
+
+void free_forced(asr_backend_forced *forced) {
+  if (forced == nullptr) return;
+  use_if_possible(of(forced).owner);
+  delete &of(forced);
+}
+
+asr_status score_forced(asr_backend_device *device, asr_backend_forced *forced, const float *rows, const uint32_t *states,
+                        size_t n_rows, float *loglikes) noexcept try {
+  use(device);
+  of(forced).forced.score(rows, states, n_rows, loglikes);
+  return ASR_OK;
+} catch (...) {
+  return failure();
+}
+
 constexpr asr_backend_signals_api kSignals = {sizeof kSignals, prepare,        signal_begin,    signal_end, step,
                                               set_transform,   step_with_rows, kMaxWholeFrames, 0};
 constexpr asr_backend_fusion_api kFusion = {sizeof kFusion, fuse};
 constexpr asr_backend_statistics_api kStatistics = {sizeof kStatistics, prepare_statistics, load_rows, free_rows,
                                                     sums_begin,         sums_end,           add,       read};
+constexpr asr_backend_forced_api kForced = {sizeof kForced, load_forced, free_forced, score_forced};
 
 }  // namespace
 
@@ -512,6 +551,7 @@ const void *slots_extension(const char *name, const asr_backend_bench_api *bench
   if (strcmp(name, ASR_BACKEND_SIGNALS) == 0) return &kSignals;
   if (strcmp(name, ASR_BACKEND_FUSION) == 0) return &kFusion;
   if (strcmp(name, ASR_BACKEND_STATISTICS) == 0) return &kStatistics;
+  if (strcmp(name, ASR_BACKEND_FORCED) == 0) return &kForced;
   return strcmp(name, ASR_BACKEND_BENCH) == 0 ? bench : nullptr;
 }
 

@@ -145,6 +145,38 @@ TEST(Align, ThreadsShareAnAligner) {
   for (std::thread &thread : threads) thread.join();
 }
 
+// Messages name fields, which bindings put into their terms, and no options of the command.
+TEST(Align, MessagesAreInTheTermsOfCallers) {
+  const std::vector<int16_t> samples = speak("low low low");
+  asr_alignment *alignment = nullptr;
+  const auto message = [&](const std::string &text, size_t n_samples) {
+    EXPECT_NE(asr_align(aligner().get(), samples.data(), n_samples, text.c_str(), text.size(), nullptr, &alignment), ASR_OK);
+    return std::string(asr_build_last_error());
+  };
+  const std::string unknown = message("low zap", samples.size()), other = message("high high high", samples.size()),
+                    no_path = message("low low low low low low low low low low", 4000);
+  EXPECT_NE(no_path.find("no path says its words"), std::string::npos) << no_path;
+  EXPECT_NE(unknown.find("(asr_aligner_config.g2p)"), std::string::npos) << unknown;
+  EXPECT_NE(other.find("(asr_align_config.lenient)"), std::string::npos) << other;
+  for (const std::string &said : {unknown, other, no_path}) EXPECT_EQ(said.find("--"), std::string::npos) << said;
+}
+
+// A text that cannot be said in the time is refused before anything is built of it.
+TEST(Align, TextsThatCannotBeSaidAreRefused) {
+  const std::vector<int16_t> samples = speak("low");
+  std::string text;
+  for (int i = 0; i < 200000; ++i) text += "low ";
+  asr_alignment *alignment = nullptr;
+  for (const uint32_t lenient : {0, 1}) {
+    senone::AlignConfig config;
+    config.lenient = lenient;
+    EXPECT_EQ(asr_align(aligner().get(), samples.data(), samples.size(), text.c_str(), text.size(), &config, &alignment),
+              ASR_BAD_AUDIO);
+    EXPECT_NE(std::string(asr_build_last_error()).find("its text has 200000 words, which cannot be said in"), std::string::npos)
+        << asr_build_last_error();
+  }
+}
+
 TEST(Align, MisuseIsRefused) {
   const std::vector<int16_t> samples = speak("low");
   asr_alignment *alignment = nullptr;

@@ -84,6 +84,12 @@ TEST_F(Models, AreListed) {
   EXPECT_NE(json.output.find("\"sample_rate_hz\": 16000.0"), std::string::npos) << json.output;
 }
 
+TEST_F(Models, NamesAreJsonStringsAndNothingElse) {
+  install(first_, "to\tnes");
+  const Outcome json = run_program("senone", "models --json");
+  EXPECT_NE(json.output.find("\"name\": \"to\\tnes\""), std::string::npos) << json.output;
+}
+
 TEST_F(Models, APathIsTakenAsItIs) {
   install(first_, "tones");
   const Outcome outcome = run_program("senone", "recognize --model ./tones " + tone_recording("low"));

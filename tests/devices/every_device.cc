@@ -2,7 +2,10 @@
 // Tests engines on every device against the CPU: the same words and events, for any concurrent audio and any chunks. A
 // device with the fused step makes the rows of streams that it can normalise. The host makes the others' rows, in the
 // same calls.
+#include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/api/recognizer.h"
 #include "tests/api/speakers.h"
@@ -124,6 +127,67 @@ TEST(EveryDevice, LearnsAsTheCpuLearns) {
       for (size_t k = 0; k < by_cpu.transform.size(); ++k) {
         EXPECT_NEAR(together[i].transform[k], by_cpu.transform[k], 0.02) << "value " << k;
       }
+    }
+  }
+}
+
+// Collects lines of the log that tell of a search for warps by the CPU.
+class WarpsOnTheCpu {
+ public:
+  WarpsOnTheCpu() {
+    asr_set_log(
+        [](asr_log_level, const char *message, void *self) {
+          const std::string line = message;
+          if (line.find("the CPU searches for warps") == std::string::npos) return;
+          const std::lock_guard lock(static_cast<WarpsOnTheCpu *>(self)->mutex_);
+          static_cast<WarpsOnTheCpu *>(self)->lines_.push_back(line);
+        },
+        ASR_LOG_INFO, this);
+  }
+  ~WarpsOnTheCpu() { asr_set_log(nullptr, ASR_LOG_WARNING, nullptr); }
+  WarpsOnTheCpu(const WarpsOnTheCpu &) = delete;
+  WarpsOnTheCpu &operator=(const WarpsOnTheCpu &) = delete;
+
+  std::vector<std::string> lines() const {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+float found_warp(asr_engine *engine, double factor, uint32_t n_warps) {
+  const SpeakerPointer speaker = new_speaker(engine);
+  EXPECT_OK(asr_speaker_set_methods(speaker.get(), ASR_SPEAKER_VTLN, n_warps));
+  say_shifted(engine, speaker, factor);
+  EXPECT_OK(asr_adapt(speaker.get()));
+  return warp_of(speaker);
+}
+
+// The device makes the features of all warps and scores them; so it does for several speakers at once.
+TEST(EveryDevice, ChoosesTheWarpsThatTheCpuChooses) {
+  const std::vector<std::string> devices = other_devices();
+  if (devices.empty()) GTEST_SKIP() << "no device but the CPU";
+  const EnginePointer cpu = load_engine();
+  const std::vector<double> factors = {1.2, 1.1, 1.0, 0.92, 0.85};
+  for (const uint32_t n_warps : {11u, 21u}) {
+    std::vector<float> expected;
+    for (const double factor : factors) expected.push_back(found_warp(cpu.get(), factor, n_warps));
+    EXPECT_LT(expected.front(), expected.back());
+    for (const std::string &id : devices) {
+      SCOPED_TRACE(id);
+      const WarpsOnTheCpu on_cpu;
+      const EnginePointer engine = load_engine(4, 32, "", id);
+      std::vector<float> found(factors.size());
+      std::vector<std::thread> threads;
+      for (size_t i = 0; i < factors.size(); ++i) {
+        threads.emplace_back([&, i] { found[i] = found_warp(engine.get(), factors[i], n_warps); });
+      }
+      for (std::thread &thread : threads) thread.join();
+      EXPECT_EQ(found, expected);
+      EXPECT_EQ(on_cpu.lines(), std::vector<std::string>());
     }
   }
 }

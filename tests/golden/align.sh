@@ -148,13 +148,64 @@ for run in 1 2; do
 done
 cmp "$work/odd.out/a.TextGrid" "$work/out/one.TextGrid" || failed "signs are words"
 
-# A chain of words that may be skipped takes no stack.
+# A chain of words that may be skipped takes no stack. More words than frames are refused at once.
 mkdir "$work/long"
-cp "$work/speech/001.wav" "$work/long"
+for _ in 1 2 3; do tail -qc +45 "$work"/speech/*.wav; done >"$work/long/001.raw"
 printf 'he %.0s' {1..3000} >"$work/long/001.lab"
 status=0
-(ulimit -s 256 && align --lenient --folder "$work/long" --json "$work/long.json" 2>"$work/log") || status=$?
-((status == 1)) && grep 'no path within' "$work/log" >/dev/null || failed "status $status: $(cat "$work/log")"
+(ulimit -s 256 && align --lenient --raw-rate 16000 --json "$work/long.json" "$work/long/001.raw" 2>"$work/log") || status=$?
+((status == 1)) && grep 'no path says its words' "$work/log" >/dev/null || failed "status $status: $(cat "$work/log")"
+cp "$work/speech/001.wav" "$work/long"
+for lenient in "" --lenient; do
+  if align $lenient --folder "$work/long" --json "$work/long2.json" 2>"$work/log"; then failed "3000 words in a second"; fi
+  grep '001: its text has 3000 words, which cannot be said in' "$work/log" >/dev/null || failed "$(cat "$work/log")"
+done
+
+# A TextGrid in UTF-16 is read; one with points alone is refused, and a binary one.
+mkdir "$work/grid"
+cp "$work/speech/001.wav" "$work/grid"
+grid='File type = "ooTextFile" Object class = "TextGrid" 0 2 <exists> 1'
+printf '%s "IntervalTier" "said" 0 2 1 0 2 "%s"\n' "$grid" "$(text_of 001)" | iconv -t UTF-16BE | { printf '\xfe\xff'; cat; } >"$work/grid/001.TextGrid"
+align --folder "$work/grid" --ctm "$work/grid.ctm" 2>"$work/log" || failed "$(cat "$work/log")"
+cmp <(grep '^001' "$work/words") "$work/grid.ctm" || failed "other times"
+printf '%s "TextTier" "marks" 0 2 1 0.5 "ten"\n' "$grid" >"$work/grid/001.TextGrid"
+if align --folder "$work/grid" --ctm "$work/grid.ctm" 2>"$work/log"; then failed "points pass"; fi
+grep "has no tier of intervals but 1 of points, the first 'marks'" "$work/log" >/dev/null || failed "$(cat "$work/log")"
+
+# A table has recordings and texts. Rows that cannot be used cost themselves, and its ids name no other folders.
+mkdir -p "$work/table/clips" "$work/table.out"
+cp "$work"/speech/00[12].wav "$work/table/clips"
+printf 'id,Path,sentence\n,clips/001.wav,"%s"\ntwo,clips/002.wav,%s\n../x,clips/001.wav,a\nlast,clips/001.wav\n' "$(text_of 001)" "$(text_of 002)" \
+  >"$work/table/all.csv"
+if align --csv "$work/table/all.csv" --ctm "$work/table.ctm" --textgrid "$work/table.out" 2>"$work/log"; then failed "bad rows pass"; fi
+diff <(grep -E '^00[12]' "$work/words" | cut -d ' ' -f 2-) <(cut -d ' ' -f 2- "$work/table.ctm") || failed "other times"
+[[ $(ls "$work/table.out" | tr '\n' ' ') == "001.TextGrid two.TextGrid " && ! -e $work/x.TextGrid ]] || failed "$(ls "$work/table.out")"
+grep 'all.csv:5: has 2 fields, and the first line 3' "$work/log" >/dev/null || failed "$(cat "$work/log")"
+grep 'the id "../x" has a slash' "$work/log" >/dev/null || failed "$(cat "$work/log")"
+printf 'clips/001.wav,ten of clubs\n' >"$work/table/bare.csv"
+printf 'file;words\nclips/001.wav;ten of clubs\n' >"$work/table/other.csv"
+for name in bare other; do
+  if align --csv "$work/table/$name.csv" --ctm "$work/table.ctm" 2>"$work/log"; then failed "$name.csv passes"; fi
+  grep -E "$name.csv: (has no rows; write a header|its first line names no column \"text\"; write a header)" "$work/log" >/dev/null || failed "$(cat "$work/log")"
+done
+table() { align --csv "$work/table/all.csv" "$@" 2>"$work/log" || grep -F -e "$message" "$work/log" >/dev/null || failed "$(cat "$work/log")"; }
+message='--csv has the texts' table --transcripts "$work/text" --ctm "$work/table.ctm"
+message='--folder and --csv have recordings of their own' table --folder "$work/table" --ctm "$work/table.ctm"
+message='which this run reads' table --ctm "$work/table/all.csv"
+
+# Folders that are passed over are named.
+mkdir -p "$work/links/a"
+cp "$work/speech/001.wav" "$work/speech/001.txt" "$work/links/a" 2>/dev/null || text_of 001 >"$work/links/a/001.txt"
+ln -s .. "$work/links/a/up"
+align --folder "$work/links" --ctm "$work/links.ctm" 2>"$work/log" || failed "$(cat "$work/log")"
+grep "warning: .*links/a/up: is a link to a folder, which is not followed" "$work/log" >/dev/null || failed "$(cat "$work/log")"
+mkdir "$work/links/closed"
+chmod 0 "$work/links/closed"
+if ! ls "$work/links/closed" >/dev/null 2>&1; then  # root may read it
+  align --folder "$work/links" --ctm "$work/links.ctm" 2>"$work/log" || failed "$(cat "$work/log")"
+  grep "warning: .*links/closed: the folder cannot be read" "$work/log" >/dev/null || failed "$(cat "$work/log")"
+fi
+rmdir "$work/links/closed"
 
 # A data directory of Kaldi.
 mkdir "$work/kaldi"
@@ -162,4 +213,19 @@ printf '%s\n' "x $work/speech/001.wav" "y $work/speech/002.wav" >"$work/kaldi/wa
 printf 'x %s\ny %s\n' "$(text_of 001)" "$(text_of 002)" >"$work/kaldi/text"
 align --folder "$work/kaldi" --ctm "$work/kaldi.ctm" 2>/dev/null
 diff <(grep -E '^00[12]' "$work/words" | cut -d ' ' -f 2-) <(cut -d ' ' -f 2- "$work/kaldi.ctm") || failed "other times"
+
+# Its segments have times of their own, and the words of the recordings from which they are cut.
+for name in 001 002 003; do tail -c +45 "$work/speech/$name.wav"; done >"$work/kaldi/all.raw"
+seconds() { echo "$(stat -c %s "$work/speech/$1.wav")" | awk '{ print ($1 - 44) / 32000 }'; }
+first=$(seconds 001) second=$(awk "BEGIN { print $(seconds 001) + $(seconds 002) }")
+printf 'all %s\n' "$work/kaldi/all.raw" >"$work/kaldi/wav.scp"
+printf '%s\n' "x all 0 $first" "y all $first $second" "z all $second -1" "late all 100 101" "long all 0 100" "none other 0 1" "back all 2 1" \
+  >"$work/kaldi/segments"
+printf 'x %s\ny %s\nz %s\nlate a\nlong a\n' "$(text_of 001)" "$(text_of 002)" "$(text_of 003)" >"$work/kaldi/text"
+if align --raw-rate 16000 --folder "$work/kaldi" --ctm "$work/kaldi.ctm" 2>"$work/log"; then failed "bad segments pass"; fi
+diff <(grep -E '^00[123]' "$work/words" | cut -d ' ' -f 2-) <(cut -d ' ' -f 2- "$work/kaldi.ctm") || failed "other times: $(cat "$work/log")"
+for message in 'late: .*all.raw: ends at .* s, before the end of the part from 100.00 s on' 'long: .*all.raw: ends at ' \
+  'segments:6: names the recording "other", which wav.scp does not have' 'segments:7: ends before it begins' '3 of 7 recordings'; do
+  grep "$message" "$work/log" >/dev/null || failed "$message: $(cat "$work/log")"
+done
 echo "align.sh: $(wc -l <"$work/words") words, $(wc -l <"$work/phones") phones"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # lattice_widths.sh SENONE [RECORDINGS] recognises read sentences with the en-us model and its own trigram, pruned, with lattice
 # beams from 4 to 24. A wider beam must never yield less than a narrower one, except for half a unit, nor lose alternatives.
-# RECORDINGS: how many of LibriSpeech, librivox and kaldi_20k, default 8; shorter ones come first. MODEL: a bundle of en-us
-# that exists. Run by hand, because it takes many minutes; tests of unit_lattice check the same on small lattices. Small limits
-# are tried with a SENONE whose core/lattice/determinise.h has smaller ones.
+# RECORDINGS: how many of LibriSpeech, librivox, kaldi_20k and kaldi_20k with noise, default 8; shorter ones come first. MODEL: a
+# bundle of en-us that exists. Run by hand, because it takes many minutes; tests of unit_lattice check the same on small
+# lattices. Small limits are tried with a SENONE whose core/base/limits.h has smaller ones (kMaxDeterminiseWork, ...Bytes).
 set -euo pipefail
 senone=$1 n=${2:-8}
 data=${SENONE_TEST_DATA:-}/librispeech_dummy from=${SENONE_TEST_DATA:-}/kaldi_20k
@@ -58,16 +58,22 @@ while ((done < ${#recordings[@]})); do
   done=$((done + ${#some[@]}))
 done
 
-# Features of noisy speech, for the remaining number.
-rest=$((n - done))
-if ((rest > 0)); then
+# Features, for the remaining number: as they are, then with noise, in which every word is likely.
+if ((n > done)); then
   xz -dc "$from/HCLG.fst.xz" >"$work/HCLG.fst"
   "$senone" import kaldi "$from/final.main.mdl" "$work/20k" --phones "$from/phones.txt" --features-only >/dev/null 2>&1
   "$senone" graph --model "$work/20k" --hclg "$work/HCLG.fst" --words "$from/words.txt" >/dev/null
   rm "$work/HCLG.fst"
-  for beam in "${beams[@]}"; do
-    widths "$beam" --model "$work/20k" --features "ark:$from/test.feats.ark" --beam 13 --max-active 7000 --acoustic-scale 0.0769
-  done >"$work/widths"
-  check $((${#beams[@]} * 60)) <"$work/widths" || status=1
+  for features in plain noisy; do
+    ((n > done)) || break
+    deviation=0
+    [[ $features == plain ]] || deviation=3
+    "$(dirname "$0")/../../bench/noisy_features.py" "$from/test.feats.ark" "$work/$features.ark" --deviation $deviation
+    for beam in "${beams[@]}"; do
+      widths "$beam" --model "$work/20k" --features "ark:$work/$features.ark" --beam 13 --max-active 7000 --acoustic-scale 0.0769
+    done >"$work/widths"
+    check $((${#beams[@]} * 60)) <"$work/widths" || status=1
+    done=$((done + 60))
+  done
 fi
 exit $status

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # docs.sh SOURCE checks the pages. Lines have at most 120 characters, but for tables and code. Links lead to files, and names
-# of test cases are those of cases. README.md stays under 150 lines. Every option of the command but those of benchmarks, and
-# every member of the C configurations, is on some page: an option that no page advises is one that nobody needs.
+# of test cases are those of cases. Scripts that a page starts can be started. README.md stays under 150 lines. Every option of
+# the command but those of benchmarks, and every member of the C configurations, is on some page: an option that no page advises
+# is one that nobody needs.
 set -euo pipefail
 cd "$1"
 export LC_ALL=C.UTF-8
@@ -22,6 +23,9 @@ for page in "${pages[@]}"; do
   while read -r name; do
     [[ $suites != *" ${name%%.*} "* ]] || grep -qxF "$name" <<<"$cases" || wrong "$page: there is no test $name"
   done < <(grep -oE '`[A-Z]\w+\.[A-Z]\w+`' "$page" | tr -d '`' || true)
+  while read -r script; do
+    [[ -x $script ]] || wrong "$page: $script is no program, as it is missing or not executable"
+  done < <(grep -oE '^    (bench|tests)/[a-z_0-9/]+\.(py|sh)' "$page" | sort -u || true)
 done
 advised() { grep -qE -- "(^|[^a-z0-9_-])$1([^a-z0-9_-]|\$)" "${pages[@]}"; }
 while read -r option; do

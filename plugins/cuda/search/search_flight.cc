@@ -75,7 +75,8 @@ void SearchFlight::reserve_scratch(uint32_t n_blocks, uint32_t n_jobs, Queue &st
 }
 
 // Returns the number of blocks that advance a channel. Clusters are faster than single blocks even if some wait for others, up
-// to twice as many as run beside each other. Only frames are shared by blocks.
+// to twice as many as run beside each other; if some wait, the smallest clusters make up for it best. Only frames are shared by
+// blocks.
 uint32_t SearchFlight::cluster_size_for(const std::vector<SearchLane> &lanes) const {
   const bool has_frames = std::any_of(lanes.begin(), lanes.end(), [](const SearchLane &lane) { return lane.job.n_frames > 0; });
   if (!has_frames || cluster_sizes_.empty()) return 1;
@@ -83,7 +84,8 @@ uint32_t SearchFlight::cluster_size_for(const std::vector<SearchLane> &lanes) co
   for (const ClusterSize &size : cluster_sizes_) {
     if (n_lanes <= size.n_clusters) return size.n_blocks;
   }
-  return n_lanes <= size_t{2} * cluster_sizes_.front().n_clusters ? cluster_sizes_.front().n_blocks : 1;
+  const ClusterSize &smallest = cluster_sizes_.back();
+  return n_lanes <= size_t{2} * smallest.n_clusters ? smallest.n_blocks : 1;
 }
 
 // Returns how many jobs of the next launch have to end until the others leave frames. Where blocks wait for others to end, or

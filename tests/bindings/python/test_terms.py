@@ -23,6 +23,8 @@ class Terms(unittest.TestCase):
             ("set asr_stream_config.cmn to ASR_CMN_LIVE", 'set cmn to "live"'),
             ("call it before asr_feed or after asr_reset", "call it before Stream.feed or after Stream.reset"),
             ("asr_builder_set_g2p: n_best is 0", "n_best is 0"),
+            ("asr_align: let it differ (asr_align_config.lenient)", "let it differ (lenient)"),
+            ("give a model of senone g2p (asr_aligner_config.g2p)", "give a model of senone g2p (g2p)"),
             (
                 "add them with asr_builder_add_lexicon, or set its field unknown to ASR_BUILD_DROP_UNKNOWN",
                 'add them with GrammarBuilder.add_lexicon, or set unknown to "drop"',

@@ -30,12 +30,14 @@ struct Way {
 
 Determinised whole(const Lattice &lattice, const DeterminiseOptions &options) { return determinise(lattice, options); }
 
-Determinised in_pieces(const Lattice &lattice, const DeterminiseOptions &options) {
-  std::vector<Lattice> cut = test::cut_lattice(lattice, kScale, 15);
+Determinised in_pieces_of(uint32_t n_frames, const Lattice &lattice, const DeterminiseOptions &options) {
+  std::vector<Lattice> cut = test::cut_lattice(lattice, kScale, n_frames);
   PieceDeterminiser pieces(options);
   for (size_t i = 0; i + 1 < cut.size(); ++i) pieces.add(std::move(cut[i]));
   return pieces.finish(std::move(cut.back()));
 }
+
+Determinised in_pieces(const Lattice &lattice, const DeterminiseOptions &options) { return in_pieces_of(15, lattice, options); }
 
 // Returns a lattice like those of speech: a few likely words, and many unlikely ones, at every time.
 Lattice speech_like(uint32_t seed) {
@@ -82,6 +84,14 @@ void expect_widening(const Lattice &lattice, const Way &way, DeterminiseOptions 
     tally->n_narrowed += result.beam > 0 && result.beam < beam;
     tally->n_alone += result.beam == 0;
     tally->n_whole += result.beam == beam;
+  }
+}
+
+// Every search of a piece knows when it has its best path, however costs are rounded, and stops after it if work has run out.
+TEST(WidthsInPieces, NoneIsWholeWithoutWork) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    const Determinised result = in_pieces_of(45, speech_like(seed), {kScale, 8, 0});
+    EXPECT_LT(result.beam, 8) << seed;
   }
 }
 

@@ -30,11 +30,22 @@ TEST(Unicode, WordsGetNormalFormC) {
   EXPECT_EQ(to_nfc("one e\u0301 two e\u0301\nthree\n"), "one \u00e9 two \u00e9\nthree\n");
 }
 
+TEST(Unicode, Utf16BecomesUtf8) {
+  const std::string little("a\0\xe9\0\x22\x6f\x3d\xd8\x00\xde", 10), big("\0a\0\xe9\x6f\x22\xd8\x3d\xde\x00", 10);
+  const std::string text = "a\u00e9\u6f22\U0001f600";
+  EXPECT_EQ(from_utf16(little, false), text);
+  EXPECT_EQ(from_utf16(big, true), text);
+  EXPECT_EQ(from_utf16("", true), "");
+  const std::string halves("\xd8\x3d\0a\xde\x00\0", 7);  // of pairs, and of a unit
+  EXPECT_EQ(from_utf16(halves, true), "\ufffda\ufffd\ufffd");
+}
+
 TEST(Unicode, WhatIsNoUtf8Stays) {
   const std::string latin1 = "caf\xe9 e\u0301\n", cut = "\xcc";
   EXPECT_EQ(to_nfc(latin1), "caf\xe9 \u00e9\n");
   EXPECT_EQ(to_nfc(cut), cut);
   EXPECT_EQ(to_upper("caf\xe9"), "CAF\xe9");
+  EXPECT_EQ(to_upper("\xe9 i\u0307"), "\xe9 \u0130");
   EXPECT_EQ(to_lower("CAF\xe9"), "caf\xe9");
   EXPECT_EQ(fold_letters("CAF\xe9"), "caf\xe9");
 }
