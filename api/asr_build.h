@@ -447,7 +447,8 @@ typedef struct asr_ctc_decode_config {
   const char *const *hotwords; /* [n_hotwords] words that are more probable than the model says */
   size_t n_hotwords;
   double hotword_weight;      /* added for each, and its share for the beginning of one; default 10 */
-  double alpha, beta;         /* factor of the language model's ln p, and what each word adds; default 0.5, 1.5 */
+  double alpha;               /* factor of the ln p of the language model; default 0.5 */
+  double beta;                /* added for each word; default 1.5 */
   double unk_score_offset;    /* log10, added for words that are not known; default -10 */
   uint32_t lm_score_boundary; /* 1 (default): texts are sentences, with a beginning and an end */
   uint32_t has_start_state;   /* 1: start_state is given */

@@ -123,7 +123,7 @@ class Search {
   double part_score(uint32_t part);
   double hot_part_score(const std::string &part, bool *is_hot) const;
   uint32_t text_with(uint32_t text, uint32_t word);
-  void add(const Beam &beam);
+  size_t add(const Beam &beam);
   void extend(const Beam &beam, uint32_t label, double log_prob, int32_t frame);
   void score_all();
   void prune();
@@ -186,15 +186,18 @@ uint32_t Search::text_with(uint32_t text, uint32_t word) {
   return found->second;
 }
 
-// Adds a candidate, or its probability to that of the same text, part and last label.
-void Search::add(const Beam &beam) {
+// Adds a candidate, or its probability to that of the same text, part and last label, which then has its times. Returns its place.
+size_t Search::add(const Beam &beam) {
   const auto [found, is_new] = merged_.emplace(BeamKey{beam.text, beam.part, beam.last}, candidates_.size());
   if (is_new) {
     candidates_.push_back(beam);
   } else {
-    double &score = candidates_[found->second].logit_score;
-    score = sum_of(score, beam.logit_score);
+    Beam &candidate = candidates_[found->second];
+    const double score = sum_of(candidate.logit_score, beam.logit_score);
+    candidate = beam;
+    candidate.logit_score = score;
   }
+  return found->second;
 }
 
 uint32_t Search::with_times(const Beam &beam) {
@@ -307,12 +310,11 @@ std::vector<PrefixBeam> Search::finish(const std::vector<Beam> &beams) {
     end.text = text_with(beam.text, beam.part);
     end.part = empty_;
     end.last = kNone;
-    const size_t n = candidates_.size();
-    add(end);
-    if (candidates_.size() > n) ends.push_back({beam.text, beam.part, 0});
+    const size_t place = add(end);
+    if (place == ends.size()) ends.emplace_back();
+    ends[place] = {beam.text, beam.part, 0};
   }
-  std::vector<std::pair<Beam, uint64_t>> scored;
-  for (size_t i = 0; i < candidates_.size(); ++i) {
+    for (size_t i = 0; i < candidates_.size(); ++i) {
     Beam &beam = candidates_[i];
     uint64_t state = 0;
     double lm_score = 0;
