@@ -410,6 +410,19 @@ ASR_API asr_status asr_ctc_search_reset(asr_ctc_search *search);
 /* Closes a search. NULL is allowed. */
 ASR_API void asr_ctc_search_close(asr_ctc_search *search);
 
+/* Makes a bundle of a graph that OpenFst made over the tokens of a network, such as TLG.fst, for engines with rows of
+ * log-likelihoods (docs/ctc.md). It is what `senone import tokens` and `senone graph --hclg` make.
+ *
+ * graph_path: of type vector or const, with standard arcs; input labels are token number + 1, and 0 takes no frame.
+ * words_path: its words.txt.
+ * n_tokens: of a row; 0: as many as the graph has. blank: the blank of CTC.
+ * frame_shift_ms: from one row to the next, 0.1..500.
+ * out_path: the directory, which is made.
+ *
+ * Errors: ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO. */
+ASR_API asr_status asr_ctc_bundle(const char *graph_path, const char *words_path, uint32_t n_tokens, uint32_t blank,
+                                  double frame_shift_ms, const char *out_path);
+
 /* A decoder of free texts: beams are texts, whose alignments are summed, and a language model scores their words. It never changes,
  * and any threads may use it. */
 typedef struct asr_ctc_decoder asr_ctc_decoder;

@@ -12,6 +12,7 @@
 #include "builder/ctc/phrase_search.h"
 #include "builder/ctc/prefix_search.h"
 #include "builder/graph/trie_lm.h"
+#include "builder/import/token_graph.h"
 #include "core/base/limits.h"
 
 using asr::api::check_range;
@@ -191,6 +192,17 @@ asr_status asr_ctc_search_reset(asr_ctc_search *search) {
 }
 
 void asr_ctc_search_close(asr_ctc_search *search) { delete search; }
+
+asr_status asr_ctc_bundle(const char *graph_path, const char *words_path, uint32_t n_tokens, uint32_t blank,
+                          double frame_shift_ms, const char *out_path) {
+  return guard([&] {
+    require(graph_path, "asr_ctc_bundle", "graph_path");
+    require(words_path, "asr_ctc_bundle", "words_path");
+    require(out_path, "asr_ctc_bundle", "out_path");
+    check_range(frame_shift_ms, 0.1, 500.0, "asr_ctc_bundle: frame_shift_ms");
+    asr::write_token_graph({graph_path, words_path, n_tokens, blank, frame_shift_ms}, out_path);
+  });
+}
 
 void asr_ctc_decoder_config_default(asr_ctc_decoder_config *config) {
   if (config == nullptr) return;

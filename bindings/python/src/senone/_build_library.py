@@ -219,6 +219,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_ctc_search_result": (c_int, [c_void_p, POINTER(asr_ctc_phrase)]),
     "asr_ctc_search_reset": (c_int, [c_void_p]),
     "asr_ctc_search_close": (None, [c_void_p]),
+    "asr_ctc_bundle": (c_int, [c_char_p, c_char_p, c_uint32, c_uint32, c_double, c_char_p]),
     "asr_ctc_decoder_config_default": (None, [POINTER(asr_ctc_decoder_config)]),
     "asr_ctc_decoder_open": (c_int, [POINTER(asr_ctc_decoder_config), POINTER(c_void_p)]),
     "asr_ctc_decoder_close": (None, [c_void_p]),
