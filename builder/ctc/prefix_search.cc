@@ -135,9 +135,9 @@ class Search {
 
 double Search::word_score(uint64_t state, const std::string &word, bool is_last, uint64_t *next) const {
   double score = lm_->score(state, word, next);
-  if (lm_->is_unknown(word)) score += options_.unk_score_offset;
+  if (lm_->is_unknown(word)) score += options_.unk_score_offset * kLn10;
   if (is_last && options_.lm_score_boundary) score += lm_->score_end(*next);
-  return options_.alpha * score * kLn10 + options_.beta;
+  return options_.alpha * score + options_.beta;
 }
 
 double Search::hot_part_score(const std::string &part, bool *is_hot) const {

@@ -6,8 +6,8 @@
 namespace asr {
 namespace {
 
-constexpr double kLn10 = 2.302585092994046;
-constexpr double kNoUnknown = -100;  // log10 of the probability of an unknown word if the model has no <unk>, as KenLM takes it
+// ln of the probability of an unknown word if the model has no <unk>: 1e-100, as KenLM takes it.
+constexpr double kNoUnknown = -230.2585092994046;
 
 uint64_t number_of(NgramPlace place) { return (static_cast<uint64_t>(place.level + 1) << 32) | place.index; }
 NgramPlace place_of(uint64_t state) { return {static_cast<int>(state >> 32) - 1, static_cast<uint32_t>(state)}; }
@@ -64,17 +64,17 @@ double WordLm::score_id(uint64_t state, uint32_t word, uint64_t *next) const {
       NgramPlace after{place.level + 1, child};
       if (after.level + 1 >= static_cast<int>(model_.order())) after = back_off(model_, after);
       *next = number_of(after);
-      return -cost / kLn10;
+      return -cost;
     }
     cost += model_.levels[place.level].backoff[place.index];
     place = back_off(model_, place);
   }
   if (word == kNoNgram) {
     *next = 0;
-    return -cost / kLn10 + kNoUnknown;
+    return kNoUnknown - cost;
   }
   *next = model_.order() > 1 ? number_of({0, word}) : 0;
-  return -(cost + model_.levels[0].cost[word]) / kLn10;
+  return -(cost + model_.levels[0].cost[word]);
 }
 
 bool WordLm::is_unknown(const std::string &word) const {

@@ -20,7 +20,7 @@ class WordLm {
   // The words before the next one as a number, which a caller may keep: 0 for none.
   uint64_t start(bool with_boundary) const { return with_boundary ? start_ : 0; }
   bool is_state(uint64_t state) const;
-  // Returns log10 p(word | state), and sets `next`.
+  // Returns ln p(word | state), and sets `next`.
   double score(uint64_t state, const std::string &word, uint64_t *next) const;
   double score_end(uint64_t state) const;
   // Whether the offset for unknown words counts for a word, and for the beginning of one.
