@@ -423,6 +423,26 @@ ASR_API void asr_ctc_search_close(asr_ctc_search *search);
 ASR_API asr_status asr_ctc_bundle(const char *graph_path, const char *words_path, uint32_t n_tokens, uint32_t blank,
                                   double frame_shift_ms, const char *out_path);
 
+/* A language model as a graph of OpenFst over words, by which sentences are scored again. It never changes, and any threads may use
+ * it. */
+typedef struct asr_ctc_lm asr_ctc_lm;
+
+/* Opens a language model.
+ *
+ * graph_path: G.fst, of type vector or const, with standard arcs. Output labels are words; arcs without one are followed without a
+ *   word. words_path: its words.txt.
+ * lm: receives the model, which the caller closes with asr_ctc_lm_close.
+ *
+ * Errors: ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO. */
+ASR_API asr_status asr_ctc_lm_open(const char *graph_path, const char *words_path, asr_ctc_lm **lm);
+
+/* Sets *cost to that of the cheapest path with these words, -ln; infinity if there is none. words: [n_words] of words.txt, or
+ * NULL if there are none. */
+ASR_API asr_status asr_ctc_lm_cost(const asr_ctc_lm *lm, const uint32_t *words, size_t n_words, double *cost);
+
+/* Closes a language model. NULL is allowed. */
+ASR_API void asr_ctc_lm_close(asr_ctc_lm *lm);
+
 /* A decoder of free texts: beams are texts, whose alignments are summed, and a language model scores their words. It never changes,
  * and any threads may use it. */
 typedef struct asr_ctc_decoder asr_ctc_decoder;

@@ -9,6 +9,7 @@
 #include "api/fill.h"
 #include "api/guard.h"
 #include "asr_build.h"
+#include "builder/ctc/fst_lm.h"
 #include "builder/ctc/phrase_search.h"
 #include "builder/ctc/prefix_search.h"
 #include "builder/graph/trie_lm.h"
@@ -30,6 +31,10 @@ struct asr_ctc_grammar {
 struct asr_ctc_search {
   asr::PhraseSearch search;
   asr::PhraseResult result;
+};
+
+struct asr_ctc_lm {
+  const asr::FstLm lm;
 };
 
 struct asr_ctc_decoder {
@@ -203,6 +208,26 @@ asr_status asr_ctc_bundle(const char *graph_path, const char *words_path, uint32
     asr::write_token_graph({graph_path, words_path, n_tokens, blank, frame_shift_ms}, out_path);
   });
 }
+
+asr_status asr_ctc_lm_open(const char *graph_path, const char *words_path, asr_ctc_lm **lm) {
+  return guard([&] {
+    require(graph_path, "asr_ctc_lm_open", "graph_path");
+    require(words_path, "asr_ctc_lm_open", "words_path");
+    require(lm, "asr_ctc_lm_open", "lm");
+    *lm = new asr_ctc_lm{asr::FstLm(graph_path, words_path)};
+  });
+}
+
+asr_status asr_ctc_lm_cost(const asr_ctc_lm *lm, const uint32_t *words, size_t n_words, double *cost) {
+  return guard([&] {
+    require(lm, "asr_ctc_lm_cost", "lm");
+    if (n_words > 0) require(words, "asr_ctc_lm_cost", "words");
+    require(cost, "asr_ctc_lm_cost", "cost");
+    *cost = lm->lm.cost(words, n_words);
+  });
+}
+
+void asr_ctc_lm_close(asr_ctc_lm *lm) { delete lm; }
 
 void asr_ctc_decoder_config_default(asr_ctc_decoder_config *config) {
   if (config == nullptr) return;

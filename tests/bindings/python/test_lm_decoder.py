@@ -153,6 +153,50 @@ class Sentences(unittest.TestCase):
             decoder.FinishDecoding()
             self.assertEqual(decoder.result(), found)
 
+    def test_rescore(self) -> None:
+        path = Path(self.folder.name)
+        names = ["G.fst", "G_no_prune.fst"]
+        # The graph's own costs of words, and a bigram that backs off from state 1 (after "low") and begins there.
+        unigram = [[(k, k, cost, 0) for k, cost in enumerate(COSTS.values(), 1)]]
+        bigram = [
+            [(1, 1, 2.0, 1), (2, 2, 1.0, 0), (3, 3, 0.5, 0)],
+            [(4, 0, 0.7, 0), (3, 3, 0.1, 0), (2, 2, 9.0, 0)],
+        ]
+        write_graph(path / names[0], unigram, {0: END_COST})
+        write_graph(path / names[1], bigram, {0: 0.25, 1: 4.0})
+        words = "<eps> 0\n" + "".join(f"{word} {k}\n" for k, word in enumerate(WORDS, 1)) + "#0 4\n"
+        (path / "words_0.txt").write_text(words)
+        resource = lm_decoder.DecodeResource(
+            str(path / "TLG.fst"), *(str(path / name) for name in names), str(path / "words_0.txt"), ""
+        )
+        options = lm_decoder.DecodeOptions(7000, 200, 60.0, 20.0, 0.5, 1.0, 0.0, 6)
+        decoder = lm_decoder.BrainSpeechDecoder(resource, options)
+        decoder.Rescore()
+        logits = logits_of("0012203330310", 5, 2.0)
+        lm_decoder.DecodeNumpy(decoder, logits, NO_PRIORS, 0.0)
+        decoder.FinishDecoding()
+        before = decoder.result()
+        decoder.Rescore()
+        costs = {"low": (2.0, 1), "mid": (1.0, 0), "high": (0.5, 0)}
+        expected = []
+        for sentence, (graph_cost, acoustic_cost) in sentence_costs(log_softmax(logits), 0.5).items():
+            spoken, after_low, new = sentence.split(), False, 0.0
+            for word in spoken:
+                backed_off = costs[word][0] + (0.7 if after_low else 0.0)
+                listed = {"high": 0.1, "mid": 9.0}.get(word, math.inf) if after_low else math.inf
+                new += min(backed_off, listed)
+                after_low = word == "low"
+            new += min(4.0, 0.7 + 0.25) if after_low else 0.25
+            expected.append((new + 0.5 * acoustic_cost, sentence, new, acoustic_cost))
+        found = decoder.result()
+        self.assertEqual(len(found), len(before))
+        for result, (_, sentence, new, acoustic_cost) in zip(found, sorted(expected)):
+            self.assertEqual(result.sentence, sentence)
+            self.assertAlmostEqual(-result.lm_score, new, 3)
+            self.assertAlmostEqual(-result.ac_score, acoustic_cost, 3)
+        self.assertNotEqual([result.sentence for result in found], [result.sentence for result in before])
+        resource.close()
+
     def test_partial_results(self) -> None:
         decoder = self.decoder()
         logits = logits_of("001122000022001122000000000000")
@@ -228,7 +272,8 @@ class Sentences(unittest.TestCase):
             (lambda: lm_decoder.DecodeNumpy(decoder, np.zeros(4), NO_PRIORS, 0.0), ValueError, r"must both be \[T, V\]"),
             (lambda: lm_decoder.DecodeNumpyLogProbs(decoder, np.zeros((2, 3))), ValueError, r"the graph needs \[T, 4\]"),
             (lambda: lm_decoder.DecodeNumpyLogProbs(decoder, bad), senone.BadAudio, "frame 1: value 2"),
-            (lambda: finished.Rescore(), NotImplementedError, "Rescore is not available"),
+            (lambda: finished.Rescore(), senone.InvalidState, "Rescore needs G.fst"),
+            (lambda: lm_decoder.DecodeResource("x", "G.fst", "", words, ""), ValueError, "go together"),
         ]
         for call, error, message in calls:
             with self.assertRaisesRegex(error, message):

@@ -12,12 +12,14 @@ docs/drop-in.md tells what equals the original. The device is that of SENONE_DEV
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import math
 import os
 import tempfile
 import threading
 import time
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +28,7 @@ from ._config import encoded
 from ._engine import Engine
 from ._errors import InvalidArgument, InvalidState, Unsupported
 from ._events import Alternative, EventKind
+from ._handle import Handle
 from ._numbers import real
 from ._numpy import numpy
 from ._stream import Stream
@@ -33,6 +36,7 @@ from ._stream import Stream
 _SHIFT_MS = 10.0  # of rows; nobody sees times
 _MIN_ROWS = 8  # fewer are searched only when more come, or at the end
 _LONGEST_WAIT_S = 10.0  # for a partial result
+_RESCORED = 2000  # sentences of the lattice that Rescore compares
 
 __all__ = [
     "BrainSpeechDecoder",
@@ -71,8 +75,8 @@ class DecodeOptions:
 
 class DecodeResource:
     """A graph and its words, loaded once for any number of decoders.
-    fst_path: TLG.fst, whose input labels are token number + 1. dict_path: words.txt. lm_fst_path, rescore_lm_fst_path: G.fst and the
-    larger one of Rescore, which needs both. unit_path: ignored. Raises InvalidArgument, NotFound, BadFile, IoFailure.
+    fst_path: TLG.fst, whose input labels are token number + 1. dict_path: words.txt. lm_fst_path, rescore_lm_fst_path: G.fst of the
+    graph, and the larger one of Rescore; both or none ("" or None). unit_path: ignored. Raises InvalidArgument, NotFound, BadFile, IoFailure.
     """
 
     def __init__(
@@ -81,7 +85,10 @@ class DecodeResource:
         del unit_path
         if not fst_path:
             raise Unsupported("fst_path is empty: a search without a graph is senone.ctc; name TLG.fst")
-        self._lm_paths = (lm_fst_path, rescore_lm_fst_path)
+        if bool(lm_fst_path) != bool(rescore_lm_fst_path):
+            raise InvalidArgument("lm_fst_path and rescore_lm_fst_path go together: give G.fst and the larger one, or neither")
+        paths = (lm_fst_path, rescore_lm_fst_path) if lm_fst_path else ()
+        self._lms = tuple(_LanguageModel(path, dict_path) for path in paths)
         with tempfile.TemporaryDirectory() as folder:
             bundle = os.path.join(folder, "bundle")
             graph, words = encoded("fst_path", fst_path), encoded("dict_path", dict_path)
@@ -92,6 +99,28 @@ class DecodeResource:
     def close(self) -> None:
         """Frees the graph; streams that use it go on."""
         self.engine.close()
+
+
+class _LanguageModel:
+    """A language model as a graph over words."""
+
+    def __init__(self, path: str, words: str) -> None:
+        self._lib = build_lib()
+        pointer = ctypes.c_void_p()
+        check_build(
+            self._lib.asr_ctc_lm_open(encoded("lm_fst_path", path), encoded("dict_path", words), ctypes.byref(pointer))
+        )
+        assert pointer.value is not None
+        self._handle = Handle(pointer.value, self._lib.asr_ctc_lm_close, "the language model was closed")
+        weakref.finalize(self, self._handle.close_soon)
+
+    def cost(self, words: list[int]) -> float:
+        """Returns -ln of the probability of the words; infinity if it has no path for them."""
+        cost = ctypes.c_double()
+        with self._handle as pointer:
+            numbers = (ctypes.c_uint32 * len(words))(*words)
+            check_build(self._lib.asr_ctc_lm_cost(pointer, numbers, len(words), ctypes.byref(cost)))
+        return cost.value
 
 
 @dataclass(frozen=True)
@@ -128,6 +157,7 @@ class BrainSpeechDecoder:
                 self._stream.close()
             self._stream = None
             self._results: list[DecodeResult] = []
+            self._sentences: tuple[Alternative, ...] = ()  # of the lattice, for Rescore
             self._is_finished = False
             self._n_rows = 0
             self._skipped: Any = None  # the last row, if it was skipped
@@ -161,14 +191,29 @@ class BrainSpeechDecoder:
             self._is_finished = True
             self._stream.finish()
             final = self._stream.result()
-            self._results = [_result(alternative) for alternative in final.alternatives]
+            self._sentences = final.alternatives
+            self._results = [_result(sentence) for sentence in self._sentences[: int(self._opts.nbest)]]
             self._stream.close()
 
     def Rescore(self) -> None:
-        """Replaces the graph's language model by the larger one. Without results nothing happens. Raises Unsupported."""
-        if not self._results:
-            return
-        raise Unsupported("Rescore is not available; make TLG.fst of the larger model, or rescore the sentences of result()")
+        """Scores the sentences of FinishDecoding with the larger language model in place of the graph's, and gives the best again, as
+        many as there were. Without results nothing happens. Raises InvalidState (no language models; not finished)."""
+        with self._lock:
+            if not self._results:
+                return
+            if not self._resource._lms or not self._is_finished:
+                raise InvalidState("Rescore needs G.fst and the larger one in DecodeResource, and comes after FinishDecoding")
+            original, larger = self._resource._lms
+            scored = []
+            for sentence in self._sentences:
+                words = [word.id for word in sentence.words]
+                graph_cost = sentence.graph_cost - original.cost(words) + larger.cost(words)
+                if math.isfinite(graph_cost):
+                    scored.append(dataclasses.replace(sentence, graph_cost=graph_cost))
+            scale = self._scale
+            scored.sort(key=lambda sentence: sentence.graph_cost + scale * sentence.acoustic_cost)
+            self._sentences = ()
+            self._results = [_result(sentence) for sentence in scored[: len(self._results)]]
 
     def DecodedSomething(self) -> bool:
         """Returns whether there is a sentence with words."""
@@ -183,6 +228,8 @@ class BrainSpeechDecoder:
         if self._stream is None:
             opts = self._opts
             many = int(opts.nbest) > 1
+            self._scale = float(opts.acoustic_scale)
+            n_best = max(int(opts.nbest), _RESCORED) if many and self._resource._lms else int(opts.nbest)
             self._stream = self._resource.engine.stream(
                 input="loglikes",
                 beam=float(opts.beam),
@@ -190,7 +237,7 @@ class BrainSpeechDecoder:
                 max_active=int(opts.max_active),
                 min_active=int(opts.min_active),
                 lattice_beam=float(opts.lattice_beam) if many else 0.0,
-                n_best=int(opts.nbest),
+                n_best=n_best,
                 partial_interval_ms=int(_SHIFT_MS),
                 max_backlog_ms=0,
             )
