@@ -308,8 +308,8 @@ ASR_API void asr_alignment_free(asr_alignment *alignment);
 
 /* ---- CTC scores without a bundle (since 0.3.0) -----------------------------------------------------------------------
  *
- * Two searches of the scores of a network that was trained with CTC. They need neither a model nor an engine, compute on the CPU
- * in the thread of the call, and give exactly what other programs' decoders define (docs/drop-in.md). For words with times,
+ * Two searches of the scores of a network that was trained with CTC. They need neither a model nor an engine, compute on the
+ * CPU in the thread of the call, and give exactly what other programs' decoders define (docs/drop-in.md). For words with times,
  * lattices and confidences use a bundle of tokens (docs/ctc.md).
  *
  *   asr_ctc_grammar_open(n_tokens, blank, arcs, n_arcs, finals, n_finals, &grammar);
@@ -326,10 +326,9 @@ typedef struct asr_ctc_grammar asr_ctc_grammar;
 /* Makes a grammar of phrases.
  *
  * n_tokens: of the network, 1..4194304. blank: the token of CTC that stands for nothing; it may be n_tokens.
- * arcs: [n_arcs][4]: from, to, token, id. States are numbered from 0, where phrases begin. token: 0..n_tokens, or negative for an
- *   arc that takes no frame. id: what phrases with the arc contain, usually the token again; negative for nothing.
- * finals: [n_finals] states in which phrases end.
- * grammar: receives the grammar, which the caller closes with asr_ctc_grammar_close.
+ * arcs: [n_arcs][4]: from, to, token, id. States are numbered from 0, where phrases begin. token: 0..n_tokens, or negative for
+ * an arc that takes no frame. id: what phrases with the arc contain, usually the token again; negative for nothing. finals:
+ * [n_finals] states in which phrases end. grammar: receives the grammar, which the caller closes with asr_ctc_grammar_close.
  *
  * States that nothing tells apart become one, unless there are loops.
  *
@@ -366,10 +365,10 @@ typedef enum asr_ctc_distinct {
 
 typedef struct asr_ctc_search_config {
   size_t size;
-  double beam;        /* tokens whose log probability is further below the best one's of the grammar in a frame are not searched, >= 0;
-                         0 (default): all are, and the result is exact */
-  double token_bonus; /* subtracted from the cost for each id when phrases are compared, -1e6..1e6; default 0. Costs of results are
-                         without it */
+  double beam; /* tokens whose log probability is further below the best one's of the grammar in a frame are not searched, >= 0;
+                  0 (default): all are, and the result is exact */
+  double token_bonus; /* subtracted from the cost for each id when phrases are compared, -1e6..1e6; default 0. Costs of results
+                         are without it */
   asr_ctc_distinct distinct; /* default ASR_CTC_DISTINCT_TIMES */
   uint32_t reserved;         /* 0 */
 } asr_ctc_search_config;
@@ -423,15 +422,14 @@ ASR_API void asr_ctc_search_close(asr_ctc_search *search);
 ASR_API asr_status asr_ctc_bundle(const char *graph_path, const char *words_path, uint32_t n_tokens, uint32_t blank,
                                   double frame_shift_ms, const char *out_path);
 
-/* A language model as a graph of OpenFst over words, by which sentences are scored again. It never changes, and any threads may use
- * it. */
+/* A language model as a graph of OpenFst over words, by which sentences are scored again. It never changes, and any threads may
+ * use it. */
 typedef struct asr_ctc_lm asr_ctc_lm;
 
 /* Opens a language model.
  *
- * graph_path: G.fst, of type vector or const, with standard arcs. Output labels are words; arcs without one are followed without a
- *   word. words_path: its words.txt.
- * lm: receives the model, which the caller closes with asr_ctc_lm_close.
+ * graph_path: G.fst, of type vector or const, with standard arcs. Output labels are words; arcs without one are followed
+ * without a word. words_path: its words.txt. lm: receives the model, which the caller closes with asr_ctc_lm_close.
  *
  * Errors: ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO. */
 ASR_API asr_status asr_ctc_lm_open(const char *graph_path, const char *words_path, asr_ctc_lm **lm);
@@ -443,8 +441,8 @@ ASR_API asr_status asr_ctc_lm_cost(const asr_ctc_lm *lm, const uint32_t *words, 
 /* Closes a language model. NULL is allowed. */
 ASR_API void asr_ctc_lm_close(asr_ctc_lm *lm);
 
-/* A decoder of free texts: beams are texts, whose alignments are summed, and a language model scores their words. It never changes,
- * and any threads may use it. */
+/* A decoder of free texts: beams are texts, whose alignments are summed, and a language model scores their words. It never
+ * changes, and any threads may use it. */
 typedef struct asr_ctc_decoder asr_ctc_decoder;
 
 typedef struct asr_ctc_decoder_config {
@@ -473,10 +471,10 @@ ASR_API void asr_ctc_decoder_close(asr_ctc_decoder *decoder);
 
 typedef struct asr_ctc_decode_config {
   size_t size;
-  uint32_t beam_width;        /* maximum number of beams, 1..1000000; default 100 */
-  uint32_t prune_history;     /* 1: of beams that the language model cannot tell apart the best is kept; default 0 */
-  double beam_prune_logp;     /* beams that are worse than the best by more are dropped; default -10 */
-  double token_min_logp;      /* labels that are less probable are not searched, except a frame's best; default -5 */
+  uint32_t beam_width;         /* maximum number of beams, 1..1000000; default 100 */
+  uint32_t prune_history;      /* 1: of beams that the language model cannot tell apart the best is kept; default 0 */
+  double beam_prune_logp;      /* beams that are worse than the best by more are dropped; default -10 */
+  double token_min_logp;       /* labels that are less probable are not searched, except a frame's best; default -5 */
   const char *const *hotwords; /* [n_hotwords] words that are more probable than the model says */
   size_t n_hotwords;
   double hotword_weight;      /* added for each, and its share for the beginning of one; default 10 */

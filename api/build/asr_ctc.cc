@@ -102,8 +102,8 @@ asr_status asr_ctc_grammar_open(uint32_t n_tokens, uint32_t blank, const int32_t
     require(finals, "asr_ctc_grammar_open", "finals");
     require(grammar, "asr_ctc_grammar_open", "grammar");
     if (n_arcs > asr::kMaxJoinedArcs || n_finals > asr::kMaxJoinedStates) {
-      asr::fail(ASR_UNSUPPORTED, "asr_ctc_grammar_open: %zu arcs and %zu final states; the most are %u and %u", n_arcs, n_finals,
-                asr::kMaxJoinedArcs, asr::kMaxJoinedStates);
+      asr::fail(ASR_UNSUPPORTED, "asr_ctc_grammar_open: %zu arcs and %zu final states; the most are %u and %u", n_arcs,
+                n_finals, asr::kMaxJoinedArcs, asr::kMaxJoinedStates);
     }
     std::vector<asr::PhraseArc> copied(n_arcs);
     if (n_arcs > 0) memcpy(copied.data(), arcs, n_arcs * sizeof(asr::PhraseArc));

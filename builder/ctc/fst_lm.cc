@@ -28,8 +28,7 @@ HmmSet one_transition_a_word(size_t n_words) {
 }  // namespace
 
 FstLm::FstLm(const std::string &path, const std::string &words) {
-  const std::vector<std::string> symbols =
-      parse_symbols(read_text(words, {"a table of words and their numbers"}), words);
+  const std::vector<std::string> symbols = parse_symbols(read_text(words, {"a table of words and their numbers"}), words);
   const GraphData graph = read_openfst_graph(path, one_transition_a_word(symbols.size()), symbols, words);
   start_ = graph.start_state;
   finals_.assign(graph.final_costs.begin(), graph.final_costs.end());

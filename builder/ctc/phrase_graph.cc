@@ -59,6 +59,20 @@ void check(uint32_t n_tokens, uint32_t blank, const std::vector<PhraseArc> &arcs
   }
 }
 
+// Numbers the states that arcs and finals name from 0 on, so that memory does not depend on how large their numbers are.
+void renumber_states(std::vector<PhraseArc> *arcs, std::vector<int32_t> *finals) {
+  std::vector<int32_t> names{0};
+  for (const PhraseArc &arc : *arcs) names.insert(names.end(), {arc.from, arc.to});
+  names.insert(names.end(), finals->begin(), finals->end());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  const auto number = [&](int32_t state) {
+    return static_cast<int32_t>(std::lower_bound(names.begin(), names.end(), state) - names.begin());
+  };
+  for (PhraseArc &arc : *arcs) arc.from = number(arc.from), arc.to = number(arc.to);
+  for (int32_t &state : *finals) state = number(state);
+}
+
 // Returns the arcs grouped by the state that `side` takes of an arc: places [states + 1] of arc numbers.
 struct Grouped {
   std::vector<uint32_t> first, arc;
@@ -138,9 +152,9 @@ Automaton renumbered(const Automaton &a, const std::vector<uint32_t> &class_of, 
     }
   }
   std::sort(result.arcs.begin(), result.arcs.end(), [&](const auto &x, const auto &y) { return key(x) < key(y); });
-  result.arcs.erase(std::unique(result.arcs.begin(), result.arcs.end(),
-                                [&](const auto &x, const auto &y) { return key(x) == key(y); }),
-                    result.arcs.end());
+  result.arcs.erase(
+      std::unique(result.arcs.begin(), result.arcs.end(), [&](const auto &x, const auto &y) { return key(x) == key(y); }),
+      result.arcs.end());
   return result;
 }
 
@@ -161,7 +175,8 @@ Automaton trimmed(const Automaton &a) {
   return renumbered(a, number, n);
 }
 
-// Returns the states in an order in which those on the far side of a state's arcs come before it, or nothing if there are loops.
+// Returns the states in an order in which those on the far side of a state's arcs come before it, or nothing if there are
+// loops.
 std::vector<uint32_t> ordered(const Automaton &a, int32_t PhraseArc::*near, int32_t PhraseArc::*far) {
   const Grouped backwards = group(a.arcs, a.n_states(), far);
   std::vector<uint32_t> n_waiting(a.n_states()), order;
@@ -204,7 +219,8 @@ Automaton joined(const Automaton &a, int32_t PhraseArc::*near, int32_t PhraseArc
   return renumbered(a, class_of, static_cast<uint32_t>(classes.size()));
 }
 
-// Returns the automaton in which no two arcs of a state have the same token and id, if it is not much larger than `a`; else `a`.
+// Returns the automaton in which no two arcs of a state have the same token and id, if it is not much larger than `a`; else
+// `a`.
 Automaton deterministic(const Automaton &a) {
   const size_t most = kBaseDeterministicStates + size_t{kMaxDeterministicRatio} * (a.n_states() + a.arcs.size());
   const Grouped out = group(a.arcs, a.n_states(), &PhraseArc::from);
@@ -278,9 +294,10 @@ PhraseGraph finished(uint32_t n_tokens, uint32_t blank, const Automaton &a) {
 
 }  // namespace
 
-PhraseGraph make_phrase_graph(uint32_t n_tokens, uint32_t blank, const std::vector<PhraseArc> &arcs,
-                              const std::vector<int32_t> &finals, const std::string &source) {
+PhraseGraph make_phrase_graph(uint32_t n_tokens, uint32_t blank, std::vector<PhraseArc> arcs, std::vector<int32_t> finals,
+                              const std::string &source) {
   check(n_tokens, blank, arcs, finals, source);
+  renumber_states(&arcs, &finals);
   Automaton automaton = trimmed(without_epsilons(arcs, finals));
   if (std::none_of(automaton.is_final.begin(), automaton.is_final.end(), [](bool is_final) { return is_final; })) {
     fail(ASR_INVALID_ARGUMENT, "%s: no path leads from state 0 to a final state, so nothing can be said; correct the arcs",
@@ -299,9 +316,9 @@ PhraseGraph make_phrase_graph(uint32_t n_tokens, uint32_t blank, const std::vect
   return graph;
 }
 
-// A file has kMagic, then 32-bit numbers: tokens, blank, start, states, arcs, finals, the arcs (from, to, token, id), the finals
-// and, behind a number that fills up eight bytes if need be, the checksum of all before it. Tokens that no phrase has are on arcs
-// from a state of their own to itself.
+// A file has kMagic, then 32-bit numbers: tokens, blank, start, states, arcs, finals, the arcs (from, to, token, id), the
+// finals and, behind a number that fills up eight bytes if need be, the checksum of all before it. Tokens that no phrase has
+// are on arcs from a state of their own to itself.
 void write_phrase_graph(const PhraseGraph &graph, const std::string &path) {
   std::vector<uint32_t> unused = graph.tokens;
   for (size_t c = 0; c < graph.n_cells(); ++c) {
@@ -353,6 +370,9 @@ PhraseGraph read_phrase_graph(const std::string &path) {
   if ((kHead + 4 * n_arcs + n_finals + 1) / 2 * 2 + 2 != n) fail(ASR_BAD_FILE, "%s: is damaged; save the grammar again", name);
   std::vector<PhraseArc> arcs(n_arcs);
   if (n_arcs > 0) memcpy(arcs.data(), numbers.data() + kHead, sizeof(PhraseArc) * n_arcs);
+  if (std::any_of(arcs.begin(), arcs.end(), [](const PhraseArc &arc) { return arc.token < 0; })) {
+    fail(ASR_BAD_FILE, "%s: has an arc without a token; it is damaged: save the grammar again", name);
+  }
   const auto finals = numbers.begin() + static_cast<std::ptrdiff_t>(kHead + 4 * n_arcs);
   // Arcs begin in state 0, and those of this graph may not: the two numbers are exchanged.
   const int32_t start = numbers[2];

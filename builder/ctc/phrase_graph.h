@@ -40,10 +40,11 @@ struct PhraseGraph {
   size_t n_cells() const { return cells.size() - 1; }
 };
 
-// Makes a graph of arcs that begin in state 0. Arcs without a token are followed without a frame. The graph is deterministic and
-// minimal, unless that would make it larger; with loops it is not minimal. `source` names the grammar in messages. Throws asr::Error.
-PhraseGraph make_phrase_graph(uint32_t n_tokens, uint32_t blank, const std::vector<PhraseArc> &arcs,
-                              const std::vector<int32_t> &finals, const std::string &source);
+// Makes a graph of arcs that begin in state 0. Arcs without a token are followed without a frame. The graph is deterministic
+// and minimal, unless that would make it larger; with loops it is not minimal. `source` names the grammar in messages. Throws
+// asr::Error.
+PhraseGraph make_phrase_graph(uint32_t n_tokens, uint32_t blank, std::vector<PhraseArc> arcs, std::vector<int32_t> finals,
+                              const std::string &source);
 
 void write_phrase_graph(const PhraseGraph &graph, const std::string &path);
 PhraseGraph read_phrase_graph(const std::string &path);

@@ -55,12 +55,14 @@ void PhraseSearch::reset() {
 void PhraseSearch::feed(const float *rows, size_t n_rows, size_t row_length) {
   const uint32_t last_token = graph_->tokens.empty() ? 0 : graph_->tokens.back();
   if (row_length <= std::max(last_token, graph_->blank)) {
-    fail(ASR_INVALID_ARGUMENT, "rows have %zu values; the grammar has the token %u and the blank %u; give a value for each token",
-         row_length, last_token, graph_->blank);
+    fail(ASR_INVALID_ARGUMENT,
+         "rows have %zu values; the grammar has the token %u and the blank %u; give a value for each token", row_length,
+         last_token, graph_->blank);
   }
   for (size_t i = 0; i < n_rows * row_length; ++i) {
     if (std::isnan(rows[i]) || rows[i] == std::numeric_limits<float>::infinity()) {
-      fail(ASR_BAD_AUDIO, "row %zu: value %zu is not a log probability; give finite ones or -inf", i / row_length, i % row_length);
+      fail(ASR_BAD_AUDIO, "row %zu: value %zu is not a log probability; give finite ones or -inf", i / row_length,
+           i % row_length);
     }
   }
   for (size_t t = 0; t < n_rows; ++t) step(rows + t * row_length);
@@ -117,8 +119,10 @@ void PhraseSearch::step(const float *row) {
     Pair &next = next_cells_[c];
     for (auto [entry, target] : {std::pair(&first, &next.first), std::pair(&second, &next.second)}) {
       entry->hypothesis.cost -= score;
-      if (!(entry->hypothesis.cost < kNever)) entry->hypothesis = {kNever, 0, 0, 0};
-      else if (entry->id >= 0) entry->hypothesis.last = add_node(entry->hypothesis.last, entry->id);
+      if (!(entry->hypothesis.cost < kNever))
+        entry->hypothesis = {kNever, 0, 0, 0};
+      else if (entry->id >= 0)
+        entry->hypothesis.last = add_node(entry->hypothesis.last, entry->id);
       *target = entry->hypothesis;
     }
   }
@@ -139,7 +143,8 @@ void PhraseSearch::step(const float *row) {
 }
 
 uint32_t PhraseSearch::add_node(uint32_t before, int32_t id) {
-  if (nodes_.size() >= 0xffffffff) fail(ASR_OUT_OF_MEMORY, "phrases: the search has 2^32 places; use a beam, or a smaller grammar");
+  if (nodes_.size() >= 0xffffffff)
+    fail(ASR_OUT_OF_MEMORY, "phrases: the search has 2^32 places; use a beam, or a smaller grammar");
   nodes_.push_back({before, id});
   return static_cast<uint32_t>(nodes_.size() - 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PhraseSearch finds the cheapest phrase of a PhraseGraph by CTC scores, frame by frame, and the cost of the second best one. It
-// keeps the two best of each place in the graph, so that without a beam no path is lost.
+// PhraseSearch finds the cheapest phrase of a PhraseGraph by CTC scores, frame by frame, and the cost of the second best one.
+// It keeps the two best of each place in the graph, so that without a beam no path is lost.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ enum class Distinct {
 };
 
 struct PhraseOptions {
-  double beam = 0;         // of a frame: tokens whose log probabilities are further below the best one's are not searched; 0: all
+  double beam = 0;  // of a frame: tokens whose log probabilities are further below the best one's are not searched; 0: all
   double token_bonus = 0;  // subtracted for each id when phrases are compared, but not in their costs
   Distinct distinct = Distinct::kTimes;
 };

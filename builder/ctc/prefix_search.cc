@@ -82,7 +82,8 @@ struct KeyHash {
 
 class Search {
  public:
-  Search(const CtcLabels &labels, const WordLm *lm, const PrefixOptions &options) : labels_(labels), lm_(lm), options_(options) {
+  Search(const CtcLabels &labels, const WordLm *lm, const PrefixOptions &options)
+      : labels_(labels), lm_(lm), options_(options) {
     empty_ = parts_.number_of("");
     for (const std::string &word : options.hotwords) {
       hotwords_.insert(word);
@@ -186,7 +187,8 @@ uint32_t Search::text_with(uint32_t text, uint32_t word) {
   return found->second;
 }
 
-// Adds a candidate, or its probability to that of the same text, part and last label, which then has its times. Returns its place.
+// Adds a candidate, or its probability to that of the same text, part and last label, which then has its times. Returns its
+// place.
 size_t Search::add(const Beam &beam) {
   const auto [found, is_new] = merged_.emplace(BeamKey{beam.text, beam.part, beam.last}, candidates_.size());
   if (is_new) {
@@ -294,8 +296,8 @@ std::vector<PrefixBeam> Search::run(const double *log_probs, size_t n_rows) {
   return finish(beams);
 }
 
-// Ends the last word of each beam. The language model scores it together with the end of the sentence, also the empty word behind
-// a space, as pyctcdecode does.
+// Ends the last word of each beam. The language model scores it together with the end of the sentence, also the empty word
+// behind a space, as pyctcdecode does.
 std::vector<PrefixBeam> Search::finish(const std::vector<Beam> &beams) {
   struct End {
     uint32_t from, word;
@@ -314,7 +316,7 @@ std::vector<PrefixBeam> Search::finish(const std::vector<Beam> &beams) {
     if (place == ends.size()) ends.emplace_back();
     ends[place] = {beam.text, beam.part, 0};
   }
-    for (size_t i = 0; i < candidates_.size(); ++i) {
+  for (size_t i = 0; i < candidates_.size(); ++i) {
     Beam &beam = candidates_[i];
     uint64_t state = 0;
     double lm_score = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PrefixSearch is CTC's prefix beam search with words: beams are texts, whose alignments are summed, and a language model scores
-// each word as it ends. Its rules, in the order in which they apply, are those of pyctcdecode, so that texts and scores are, too.
+// PrefixSearch is CTC's prefix beam search with words: beams are texts, whose alignments are summed, and a language model
+// scores each word as it ends. Its rules, in the order in which they apply, are those of pyctcdecode, so that texts and scores
+// are, too.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests senone.ctc by pyctcdecode's call sequences: labels of letters and of pieces, language models, hotwords, batches. A plain
-enumeration of all alignments is the reference of the scores."""
+"""Tests senone.ctc by pyctcdecode's call sequences: labels of letters and of pieces, language models, hotwords,
+batches. A plain enumeration of all alignments is the reference of the scores."""
 
 from __future__ import annotations
 

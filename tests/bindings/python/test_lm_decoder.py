@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests senone.lm_decoder by the call sequence of the laboratories' real-time client, over a TLG.fst that the test writes. The
-reference is a plain Viterbi search of the same graph."""
+"""Tests senone.lm_decoder by the call sequence of the laboratories' real-time client, over a TLG.fst that the test
+writes. The reference is a plain Viterbi search of the same graph."""
 
 from __future__ import annotations
 

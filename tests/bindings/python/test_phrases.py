@@ -49,7 +49,8 @@ def alignments(rows: Array, phrases: set[Ids], blank: int) -> Iterator[tuple[flo
 
 
 def two_best(rows: Array, phrases: list[Ids], blank: int, bonus: float, distinct: str) -> tuple[list[int], Any, Any]:
-    """The result that `decode` defines. Frames count where a phrase of the same beginning could have gone on otherwise."""
+    """The result that `decode` defines. Frames count where a phrase of the same beginning could have gone on
+    otherwise."""
     beginnings = {phrase[:k] for phrase in phrases for k in range(len(phrase) + 1)}
     ways = {b: len({other for other in beginnings if other[:-1] == b and other}) + (b in phrases) for b in beginnings}
     best: dict[Any, tuple[float, float, Ids]] = {}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests senone.riva by the call sequences of riva-asrlib-decoder, over the graph of test_lm_decoder and its plain Viterbi search."""
+"""Tests senone.riva by the call sequences of riva-asrlib-decoder, over the graph of test_lm_decoder and its plain
+Viterbi search."""
 
 from __future__ import annotations
 

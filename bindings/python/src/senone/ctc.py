@@ -46,8 +46,8 @@ __all__ = ["BeamSearchDecoderCTC", "LMState", "OutputBeam", "build_ctcdecoder"]
 
 
 class LMState:
-    """The words before, for `lm_start_state` of the decoder that returned it. Any process may use it with a decoder of the same
-    language model."""
+    """The words before, for `lm_start_state` of the decoder that returned it. Any process may use it with a decoder of
+    the same language model."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -137,13 +137,13 @@ class BeamSearchDecoderCTC:
         hotword_weight: float = 10.0,
         lm_start_state: LMState | None = None,
     ) -> list[OutputBeam]:
-        """Returns texts, the best one first: (text, language model's state, [(word, (start frame, end frame))], score of the rows,
-        score with language model and hotwords).
+        """Returns texts, the best one first: (text, language model's state, [(word, (start frame, end frame))], score
+        of the rows, score with language model and hotwords).
         logits: [T, V]; rows of probabilities, whose sums are 1, are taken as such. beam_width: maximum number of texts.
-        beam_prune_logp: texts that are worse than the best by more are dropped. token_min_logp: labels that are less probable are
-        left out, except a frame's best. prune_history: of texts that the language model cannot tell apart keep the best. hotwords:
-        words, or phrases as their words, that get hotword_weight each. lm_start_state: of the text before. Raises ValueError
-        (shape), InvalidArgument (settings), BadAudio (NaN).
+        beam_prune_logp: texts that are worse than the best by more are dropped. token_min_logp: labels that are less
+        probable are left out, except a frame's best. prune_history: of texts that the language model cannot tell apart
+        keep the best. hotwords: words, or phrases as their words, that get hotword_weight each. lm_start_state: of the
+        text before. Raises ValueError (shape), InvalidArgument (settings), BadAudio (NaN).
         """
         log_probs = self._log_probs(logits)
         words = [] if hotwords is None else [word for phrase in _texts("hotwords", hotwords) for word in phrase.split()]
@@ -206,8 +206,8 @@ class BeamSearchDecoderCTC:
         hotword_weight: float = 10.0,
     ) -> list[list[OutputBeamMPSafe]]:
         """Returns the texts of utterances, in their order, as `decode_beams` without the language model's state.
-        pool: a pool of multiprocessing, for whose size threads of this process are used, since they decode at the same time; None: one
-        after another.
+        pool: a pool of multiprocessing, for whose size threads of this process are used, since they decode at the same
+        time; None: one after another.
         """
         words = None if hotwords is None else list(hotwords)
 
@@ -273,10 +273,11 @@ def build_ctcdecoder(
     lm_score_boundary: bool = True,
 ) -> BeamSearchDecoderCTC:
     """Builds a decoder.
-    labels: of a row's values. "" is the blank, as are "[pad]", "<pad>" and, if there is none of them, "_"; without any, it is added at
-    the end. " " comes between words; "|" does if there is no " ". Labels with "\u2581" in front, or pieces with "##", are those of
-    pieces of words. kenlm_model_path: a language model in ARPA form; binary ones of KenLM are refused. unigrams: the words that are
-    known; by default those of a file whose name ends in .arpa. alpha, beta: weight of the language model, and what each word adds.
+    labels: of a row's values. "" is the blank, as are "[pad]", "<pad>" and, if there is none of them, "_"; without
+    any, it is added at the end. " " comes between words; "|" does if there is no " ". Labels with "\u2581" in front,
+    or pieces with "##", are those of pieces of words. kenlm_model_path: a language model in ARPA form; binary ones of
+    KenLM are refused. unigrams: the words that are known; by default those of a file whose name ends in .arpa. alpha,
+    beta: weight of the language model, and what each word adds.
     unk_score_offset: log10, added for unknown words. lm_score_boundary: whether texts are whole sentences.
     Raises InvalidArgument, NotFound, BadFile, IoFailure.
     """

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences of a brain-to-text network's logits by a graph: the interface of the laboratories' lm_decoder, over Senone's engine.
+"""Sentences of a brain-to-text network's logits by a graph: the interface of the laboratories' lm_decoder, over
+Senone's engine.
     from senone import lm_decoder
     resource = lm_decoder.DecodeResource("TLG.fst", "", "", "words.txt", "")
-    decoder = lm_decoder.BrainSpeechDecoder(resource, lm_decoder.DecodeOptions(7000, 200, 17.0, 8.0, 1.5, 1.0, 0.0, 100))
-    lm_decoder.DecodeNumpy(decoder, logits, log_priors, blank_penalty)   # [T, V], as often as rows come; the blank is column 0
+    options = lm_decoder.DecodeOptions(7000, 200, 17.0, 8.0, 1.5, 1.0, 0.0, 100)
+    decoder = lm_decoder.BrainSpeechDecoder(resource, options)
+    lm_decoder.DecodeNumpy(decoder, logits, log_priors, blank_penalty)   # [T, V] as rows come; column 0 is the blank
     decoder.FinishDecoding()
     sentence, ac_score = decoder.result()[0].sentence, decoder.result()[0].ac_score
     decoder.Reset()
@@ -50,8 +52,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class DecodeOptions:
-    """Settings of the search. ctc_blank_skip_threshold: rows whose blank is more probable are skipped, but for one between two equal
-    tokens. length_penalty: 0; others are refused. nbest: maximum number of results of FinishDecoding."""
+    """Settings of the search. ctc_blank_skip_threshold: rows whose blank is more probable are skipped, but for one
+    between two equal tokens. length_penalty: 0; others are refused. nbest: maximum number of results of
+    FinishDecoding."""
 
     max_active: int
     min_active: int
@@ -75,8 +78,9 @@ class DecodeOptions:
 
 class DecodeResource:
     """A graph and its words, loaded once for any number of decoders.
-    fst_path: TLG.fst, whose input labels are token number + 1. dict_path: words.txt. lm_fst_path, rescore_lm_fst_path: G.fst of the
-    graph, and the larger one of Rescore; both or none ("" or None). unit_path: ignored. Raises InvalidArgument, NotFound, BadFile, IoFailure.
+    fst_path: TLG.fst, whose input labels are token number + 1. dict_path: words.txt. lm_fst_path, rescore_lm_fst_path:
+    G.fst of the graph, and the larger one of Rescore; both or none ("" or None). unit_path: ignored. Raises
+    InvalidArgument, NotFound, BadFile, IoFailure.
     """
 
     def __init__(
@@ -125,8 +129,8 @@ class _LanguageModel:
 
 @dataclass(frozen=True)
 class DecodeResult:
-    """ac_score: ln of the likelihood by the rows, without the acoustic scale. lm_score: ln of that by the graph. sentence: its words,
-    each behind a blank, in lower case."""
+    """ac_score: ln of the likelihood by the rows, without the acoustic scale. lm_score: ln of that by the graph.
+    sentence: its words, each behind a blank, in lower case."""
 
     ac_score: float
     lm_score: float
@@ -134,7 +138,8 @@ class DecodeResult:
 
 
 class BrainSpeechDecoder:
-    """One utterance at a time: rows by DecodeNumpy or DecodeNumpyLogProbs, FinishDecoding, result, Reset. One thread at a time."""
+    """One utterance at a time: rows by DecodeNumpy or DecodeNumpyLogProbs, FinishDecoding, result, Reset. One thread
+    at a time."""
 
     def __init__(self, resource: DecodeResource, opts: DecodeOptions) -> None:
         if not isinstance(resource, DecodeResource) or not isinstance(opts, DecodeOptions):
@@ -164,8 +169,9 @@ class BrainSpeechDecoder:
             self._last_best = 0
 
     def Decode(self, logp: Any) -> None:
-        """Searches rows of log probabilities [T, V], and makes the best sentence so far the result, except for the last few rows.
-        Raises InvalidArgument (shape), InvalidState (after FinishDecoding), BadAudio (NaN, or a row without open tokens)."""
+        """Searches rows of log probabilities [T, V], and makes the best sentence so far the result, except for the
+        last few rows. Raises InvalidArgument (shape), InvalidState (after FinishDecoding), BadAudio (NaN, or a row without open
+        tokens)."""
         np = numpy("scores")
         rows = np.asarray(logp, dtype=np.float32)
         n_tokens = self._resource.n_tokens
@@ -196,8 +202,9 @@ class BrainSpeechDecoder:
             self._stream.close()
 
     def Rescore(self) -> None:
-        """Scores the sentences of FinishDecoding with the larger language model in place of the graph's, and gives the best again, as
-        many as there were. Without results nothing happens. Raises InvalidState (no language models; not finished)."""
+        """Scores the sentences of FinishDecoding with the larger language model in place of the graph's, and gives the
+        best again, as many as there were. Without results nothing happens. Raises InvalidState (no language models;
+        not finished)."""
         with self._lock:
             if not self._results:
                 return
@@ -244,8 +251,8 @@ class BrainSpeechDecoder:
         return self._stream
 
     def _without_blanks(self, rows: Any) -> Any:
-        """Returns the rows that are searched: those whose blank is not beyond the threshold, and one such blank between two rows with
-        the same best token."""
+        """Returns the rows that are searched: those whose blank is not beyond the threshold, and one such blank
+        between two rows with the same best token."""
         np = numpy("scores")
         limit = float(self._opts.ctc_blank_skip_threshold)
         if not (np.exp(rows[:, 0]) > limit).any() and self._skipped is None:
@@ -282,8 +289,8 @@ class BrainSpeechDecoder:
 
 
 def DecodeNumpy(decoder: BrainSpeechDecoder, input: Any, log_priors: Any, blank_penalty: float) -> None:
-    """Searches logits [T, V]: their log softmax, less log_priors [T, V] or [1, V], less blank_penalty for the blank. Raises as
-    `BrainSpeechDecoder.Decode`."""
+    """Searches logits [T, V]: their log softmax, less log_priors [T, V] or [1, V], less blank_penalty for the blank.
+    Raises as `BrainSpeechDecoder.Decode`."""
     np = numpy("scores")
     logits, priors = np.asarray(input, dtype=np.float32), np.asarray(log_priors, dtype=np.float32)
     if logits.ndim != 2 or priors.ndim != 2 or priors.shape not in (logits.shape, (1, logits.shape[1])):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Phrases of a grammar by the scores of a CTC network: the functions of speech-to-phrase's decoder, over Senone's search.
+"""Phrases of a grammar by the scores of a CTC network: the functions of speech-to-phrase's decoder, over Senone's
+search.
     import senone.phrases as fst
     grammar = fst.build_grammar(n_tokens, blank_id, arcs, finals)        # int32 [N, 4]: from, to, token, id
     ids, best_cost, second_cost = fst.decode(grammar, log_probs, T, V, blank_id, 0.0)
@@ -50,8 +51,8 @@ class Grammar(Owner):
 
 class Search(Owner):
     """A search that takes rows as they come. One thread at a time.
-    beam, token_bonus: see `decode`. distinct: what makes the second best phrase another one: "times" (default; other ids, or the
-    same ones in other frames, as in the original) or "ids".
+    beam, token_bonus: see `decode`. distinct: what makes the second best phrase another one: "times" (default; other
+    ids, or the same ones in other frames, as in the original) or "ids".
     """
 
     def __init__(
@@ -69,16 +70,16 @@ class Search(Owner):
         self._handle = Handle(pointer.value, self._lib.asr_ctc_search_close, "the search was closed; open another")
 
     def feed(self, rows: Any) -> None:
-        """Searches the next log probabilities [T, V]; -inf closes a token. Raises InvalidArgument (shape), BadAudio (a value is
-        neither finite nor -inf; nothing is searched then)."""
+        """Searches the next log probabilities [T, V]; -inf closes a token. Raises InvalidArgument (shape), BadAudio (a
+        value is neither finite nor -inf; nothing is searched then)."""
         scores = numpy("scores").ascontiguousarray(rows, dtype="float32")
         if scores.ndim != 2:
             raise InvalidArgument(f"rows have the shape {list(scores.shape)}; they must be [T, V]")
         self._feed(scores.ctypes.data, len(scores), scores.shape[1])
 
     def result(self) -> Decoded:
-        """Returns ids, their cost, and the cost of the second best phrase, if the rows end here; None for a cost that does not
-        exist. More rows may follow."""
+        """Returns ids, their cost, and the cost of the second best phrase, if the rows end here; None for a cost that
+        does not exist. More rows may follow."""
         phrase = asr_ctc_phrase(size=ctypes.sizeof(asr_ctc_phrase))
         with self._handle as pointer:
             check_build(self._lib.asr_ctc_search_result(pointer, ctypes.byref(phrase)))
@@ -98,9 +99,9 @@ class Search(Owner):
 
 def build_grammar(num_tokens: int, blank_id: int, arcs: Any, finals: Any) -> Grammar:
     """Makes a grammar of arcs that begin in state 0.
-    num_tokens: tokens of the network. blank_id: CTC's blank, which may be num_tokens. arcs: int32 [N, 4], or its buffer: from, to,
-    token, id; -1 is no token or no id. finals: int32 states in which phrases end. Raises InvalidArgument (names the arc),
-    Unsupported (an id without a token; too large).
+    num_tokens: tokens of the network. blank_id: CTC's blank, which may be num_tokens. arcs: int32 [N, 4], or its
+    buffer: from, to, token, id; -1 is no token or no id. finals: int32 states in which phrases end. Raises
+    InvalidArgument (names the arc), Unsupported (an id without a token; too large).
     """
     rows, states = _int32("arcs", arcs), _int32("finals", finals)
     if rows.size % 4 != 0:
@@ -128,8 +129,8 @@ def save_grammar(grammar: Grammar, path: str | os.PathLike[str]) -> None:
 
 
 def load_grammar(path: str | os.PathLike[str]) -> Grammar:
-    """Reads a file of `save_grammar`. Raises NotFound, BadFile (also for files of OpenFst, as the original writes them: build the
-    grammar again), IoFailure."""
+    """Reads a file of `save_grammar`. Raises NotFound, BadFile (also for files of OpenFst, as the original writes
+    them: build the grammar again), IoFailure."""
     pointer = ctypes.c_void_p()
     check_build(build_lib().asr_ctc_grammar_load(encoded("path", os.fspath(path)), ctypes.byref(pointer)))
     assert pointer.value is not None
@@ -147,10 +148,12 @@ def decode(
     *,
     distinct: Distinct = "times",
 ) -> Decoded:
-    """Returns the ids of the best phrase, its cost, and that of the second best one; ids are empty, and costs None, if there is none.
-    logprobs: float32, T rows of V. beam: in each frame, tokens whose log probability is further below the best one's of the grammar
-    are left out; 0 searches all. token_bonus: subtracted for each id when phrases are compared, not in the costs. distinct: see
-    `Search`. Raises InvalidArgument (sizes, another blank than the grammar's), BadAudio (a value is neither finite nor -inf).
+    """Returns the ids of the best phrase, its cost, and that of the second best one; ids are empty, and costs None, if
+    there is none.
+    logprobs: float32, T rows of V. beam: in each frame, tokens whose log probability is further below the best one's
+    of the grammar are left out; 0 searches all. token_bonus: subtracted for each id when phrases are compared, not in
+    the costs. distinct: see `Search`. Raises InvalidArgument (sizes, another blank than the grammar's), BadAudio (a
+    value is neither finite nor -inf).
     """
     rows = numpy("scores").ascontiguousarray(logprobs, dtype="float32")
     if not (isinstance(T, int) and isinstance(V, int) and T >= 0 and V > 0 and rows.size >= T * V):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words of logits by a graph, many utterances at once: the interface of riva-asrlib-decoder's python_decoder, over Senone's engine.
+"""Words of logits by a graph, many utterances at once: the interface of riva-asrlib-decoder's python_decoder, over
+Senone's engine.
     from senone.riva import BatchedMappedDecoderCuda, BatchedMappedDecoderCudaConfig
     config = BatchedMappedDecoderCudaConfig()
     config.online_opts.frame_shift_seconds = 0.04
@@ -84,8 +85,8 @@ class OnlineEndpointConfig(_Fields):
 
 @dataclass
 class CudaDecoderConfig(_Fields):
-    """The search. ntokens_pre_allocated and capacities of queues have no effect, since queues grow. blank_ilabel: input label of the
-    blank, its number + 1; 0: the last token. length_penalty: 0."""
+    """The search. ntokens_pre_allocated and capacities of queues have no effect, since queues grow. blank_ilabel:
+    input label of the blank, its number + 1; 0: the last token. length_penalty: 0."""
 
     default_beam: float = 15.0
     lattice_beam: float = 10.0
@@ -145,8 +146,8 @@ class LatticePostprocessorConfig(_Fields):
 
 @dataclass
 class BatchedMappedOnlineDecoderCudaConfig(_Fields):
-    """max_batch_size: utterances that are searched together. frame_shift_seconds: from one row to the next; it must be set. Numbers of
-    threads and channels have no effect, since they follow the work."""
+    """max_batch_size: utterances that are searched together. frame_shift_seconds: from one row to the next; it must be
+    set. Numbers of threads and channels have no effect, since they follow the work."""
 
     max_batch_size: int = 400
     num_channels: int = -1
@@ -246,8 +247,8 @@ class _Graph:
 
 
 class BatchedMappedDecoderCuda:
-    """Decodes batches of whole utterances. wfst_path_on_disk: TLG.fst, whose input labels are token number + 1. Any threads may use
-    one decoder. Raises InvalidArgument, Unsupported (settings), NotFound, BadFile, IoFailure."""
+    """Decodes batches of whole utterances. wfst_path_on_disk: TLG.fst, whose input labels are token number + 1. Any
+    threads may use one decoder. Raises InvalidArgument, Unsupported (settings), NotFound, BadFile, IoFailure."""
 
     def __init__(
         self,
@@ -262,12 +263,13 @@ class BatchedMappedDecoderCuda:
 
     def decode_mbr(self, logits: Any, logits_lengths: Any) -> list[list[CTMWord]]:
         """Returns (word, start, end, confidence) of each utterance, times in seconds.
-        logits: log probabilities [B, T, V], or a list of [T, V]. logits_lengths: rows of each utterance. Raises InvalidArgument
-        (shapes), BadAudio."""
+        logits: log probabilities [B, T, V], or a list of [T, V]. logits_lengths: rows of each utterance. Raises
+        InvalidArgument (shapes), BadAudio."""
         return [_ctm(result) for result in self._results(logits, logits_lengths, 1)]
 
     def decode_nbest(self, logits: Any, logits_lengths: Any) -> list[list[NBestResult]]:
-        """Returns up to lattice_postprocessor_opts.nbest hypotheses of each utterance, the best first. Otherwise as `decode_mbr`."""
+        """Returns up to lattice_postprocessor_opts.nbest hypotheses of each utterance, the best first. Otherwise as
+        `decode_mbr`."""
         n_best = max(1, int(self._graph.config.lattice_postprocessor_opts.nbest))
         results = self._results(logits, logits_lengths, n_best)
         return [[_hypothesis(a, result) for a in result.alternatives] for result in results]
@@ -275,7 +277,8 @@ class BatchedMappedDecoderCuda:
     def decode_write_lattice(
         self, logits: Any, logits_lengths: Any, keys: Sequence[str], output_wspecifier: str
     ) -> None:
-        """Writes compact lattices of Kaldi. output_wspecifier: "ark:FILE" or "ark,t:FILE". Otherwise as `decode_mbr`."""
+        """Writes compact lattices of Kaldi. output_wspecifier: "ark:FILE" or "ark,t:FILE". Otherwise as
+        `decode_mbr`."""
         kind, _, path = output_wspecifier.partition(":")
         options = kind.split(",")
         if options[0] != "ark" or set(options[1:]) - {"t", "b", "f", "nf"} or not path or "|" in path:
@@ -318,7 +321,8 @@ class BatchedMappedDecoderCuda:
 
 
 class BatchedMappedOnlineDecoderCuda:
-    """Decodes utterances whose rows come in chunks, each with a number (correlation id). Otherwise as `BatchedMappedDecoderCuda`."""
+    """Decodes utterances whose rows come in chunks, each with a number (correlation id). Otherwise as
+    `BatchedMappedDecoderCuda`."""
 
     def __init__(
         self,
@@ -342,7 +346,8 @@ class BatchedMappedOnlineDecoderCuda:
         return True
 
     def set_lattice_callback(self, corr_id: int, callback: LatticeCallback) -> None:
-        """Calls back, on another thread, with (lattice, words as of decode_mbr, hypotheses) after the utterance's last chunk."""
+        """Calls back, on another thread, with (lattice, words as of decode_mbr, hypotheses) after the utterance's last
+        chunk."""
         with self._lock:
             self._callbacks[corr_id] = callback
 
@@ -353,8 +358,9 @@ class BatchedMappedOnlineDecoderCuda:
         is_first_chunk: Sequence[bool],
         is_last_chunk: Sequence[bool],
     ) -> tuple[list[int], list[PartialHypothesisEx]]:
-        """Searches a chunk [T, V] of each utterance, and returns their channels and the best words so far, which lack the last few
-        rows. Raises InvalidArgument (lengths, shapes), InvalidState (an utterance without its first chunk), BadAudio."""
+        """Searches a chunk [T, V] of each utterance, and returns their channels and the best words so far, which lack
+        the last few rows. Raises InvalidArgument (lengths, shapes), InvalidState (an utterance without its first
+        chunk), BadAudio."""
         if not len(corr_ids) == len(logits) == len(is_first_chunk) == len(is_last_chunk):
             raise InvalidArgument("corr_ids, logits, is_first_chunk and is_last_chunk have different lengths")
         chunks = [self._graph.rows(rows, 2) for rows in logits]
@@ -453,7 +459,8 @@ def _hypothesis(alternative: Alternative, result: Result) -> NBestResult:
 
 
 def _parts(lattice: Lattice) -> Iterator[tuple[int, int, int, float, float, Any]]:
-    """Yields (from, to or -1 at an end, word, graph cost, acoustic cost, labels of its frames) of arcs and ends, by state."""
+    """Yields (from, to or -1 at an end, word, graph cost, acoustic cost, labels of its frames) of arcs and ends, by
+    state."""
     np = numpy("lattices")
     begin, ids, n_arcs = lattice.alignment_begin, lattice.transition_id, lattice.n_arcs
     first = np.searchsorted(lattice.arc_from, np.arange(lattice.n_states + 1))
