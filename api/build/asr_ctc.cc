@@ -248,7 +248,9 @@ asr_status asr_ctc_decoder_open(const asr_ctc_decoder_config *config, asr_ctc_de
     made->labels.has_pieces = c.has_pieces == 1;
     const std::vector<std::string> unigrams = strings(c.unigrams, c.n_unigrams, "asr_ctc_decoder_open", "config->unigrams");
     if (c.lm_path != nullptr && *c.lm_path != '\0') {
-      made->lm = std::make_unique<const asr::WordLm>(asr::read_language_model(c.lm_path), unigrams, c.has_unigrams == 1);
+      // Words stay as they are, since those of labels do.
+      asr::NgramModel model = asr::read_language_model(c.lm_path, asr::Characters::kAsTheyAre);
+      made->lm = std::make_unique<const asr::WordLm>(std::move(model), unigrams, c.has_unigrams == 1);
     }
     *decoder = made.release();
   });

@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 import math
 import multiprocessing
+import os
 import pickle
 import tempfile
 import threading
@@ -216,6 +217,29 @@ class Texts(unittest.TestCase):
         decoder.cleanup()
         with self.assertRaisesRegex(senone.InvalidState, "build another"):
             decoder.decode(rows)
+
+    def test_forked_processes(self) -> None:
+        decoder = build_ctcdecoder(LETTERS, self.arpa)
+        rows = logits(LETTERS, ["b", "u", "g"])
+        receiver, sender = multiprocessing.Pipe(False)
+        child = os.fork()
+        if child == 0:
+            sender.send(decoder.decode(rows))
+            os._exit(0)
+        self.assertTrue(receiver.poll(60))
+        self.assertEqual(receiver.recv(), "bug")
+        os.waitpid(child, 0)
+        self.assertEqual(decoder.decode(rows), "bug")
+
+    def test_letters_stay_as_they_are(self) -> None:
+        # Normal form C has this letter as two characters, which are not labels.
+        labels = [label if label != "g" else "\u0958" for label in LETTERS]
+        path = Path(self.folder.name) / "letters.arpa"
+        path.write_text(ARPA.replace("bug", "bu\u0958"), encoding="utf-8")
+        decoder = build_ctcdecoder(labels, str(path), alpha=1.0, beta=0.0)
+        beam = decoder.decode_beams(logits(labels, ["b", "u", "\u0958"], height=12.0), token_min_logp=-1.0)[0]
+        self.assertEqual(beam[0], "bu\u0958")
+        self.assertAlmostEqual(beam[4] - beam[3], (-0.2 - 0.2 - 0.7) * math.log(10), 4)
 
     def test_messages(self) -> None:
         binary = Path(self.folder.name) / "lm.bin"

@@ -60,7 +60,7 @@ class LMState:
 
 
 class BeamSearchDecoderCTC:
-    """A decoder of `build_ctcdecoder`. Copying and pickling make decoders that read the language model again."""
+    """A decoder of `build_ctcdecoder`. Copies, pickles and forked processes read the language model again."""
 
     def __init__(
         self,
@@ -145,6 +145,8 @@ class BeamSearchDecoderCTC:
         keep the best. hotwords: words, or phrases as their words, that get hotword_weight each. lm_start_state: of the
         text before. Raises ValueError (shape), InvalidArgument (settings), BadAudio (NaN).
         """
+        if self._handle.foreign:
+            self.__setstate__(self.__getstate__())
         log_probs = self._log_probs(logits)
         words = [] if hotwords is None else [word for phrase in _texts("hotwords", hotwords) for word in phrase.split()]
         lib = build_lib()
