@@ -135,6 +135,15 @@ class Phrases(unittest.TestCase):
         self.assertEqual(len(whole[0]) % 6, 0)
         self.assertGreater(len(whole[0]), 1000)
 
+    def test_types(self) -> None:
+        arcs, finals = grammar_of([(0, 1), (1,)])
+        rows = random_rows(np.random.default_rng(4), 5, 3)
+        expected = fst.decode(fst.build_grammar(2, 2, arcs, finals), rows, 5, 3, 2, 0.0, 0.5)
+        grammar: Any = fst.build_grammar(np.int64(2), np.int32(2), memoryview(arcs.tobytes()), finals.tolist())
+        for kind in (rows.tobytes(), memoryview(rows), rows.astype(np.float64), rows.reshape(-1), np.asfortranarray(rows)):
+            found = fst.decode(grammar, kind, np.int64(5), np.int64(3), np.int64(2), np.float32(0), np.float64(0.5))
+            self.assertEqual(found, expected, type(kind))
+
     def test_files(self) -> None:
         random = np.random.default_rng(3)
         arcs = np.array([(0, 1, 1, 1), (0, 1, 2, 2), (1, 2, 0, 0), (5, 6, 3, 3)], np.int32)
@@ -180,6 +189,8 @@ class Phrases(unittest.TestCase):
             (lambda: fst.build_grammar(-1, 2, arcs, finals), ValueError, "num_tokens is -1"),
             (lambda: fst.decode(grammar, rows, 4, 3, 2, 0.0), ValueError, "logprobs have 9 values"),
             (lambda: fst.decode(grammar, rows, 3, 2, 2, 0.0), ValueError, "rows have 2 values"),
+            (lambda: fst.decode(grammar, rows, 3.0, 3, 2, 0.0), ValueError, "T is 3.0"),  # type: ignore[arg-type]
+            (lambda: fst.decode(grammar, b"12345", 1, 1, 2, 0.0), ValueError, "there are 5 bytes"),
             (lambda: fst.decode(grammar, rows, 3, 3, 0, 0.0), ValueError, "the grammar was built with 2"),
             (lambda: fst.decode(grammar, bad, 3, 3, 2, 0.0), senone.BadAudio, "row 1: value 2"),
             (lambda: fst.decode(3, rows, 3, 3, 2, 0.0), ValueError, "grammar is of type int"),  # type: ignore[arg-type]

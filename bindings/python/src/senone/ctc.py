@@ -29,7 +29,7 @@ from ._build_library import (
 from ._config import encoded
 from ._errors import InvalidArgument, Unsupported
 from ._handle import Handle
-from ._numbers import real, uint32
+from ._numbers import real, uint32, whole
 from ._numpy import numpy
 
 _log = logging.getLogger(__name__)
@@ -152,7 +152,7 @@ class BeamSearchDecoderCTC:
         lib = build_lib()
         config = asr_ctc_decode_config()
         lib.asr_ctc_decode_config_default(ctypes.byref(config))
-        config.beam_width = uint32("beam_width", beam_width)
+        config.beam_width = uint32("beam_width", whole("beam_width", beam_width))
         config.prune_history = int(bool(prune_history))
         config.beam_prune_logp = real("beam_prune_logp", beam_prune_logp)
         config.token_min_logp = real("token_min_logp", token_min_logp)

@@ -21,7 +21,7 @@ from ._build_library import asr_ctc_grammar_info, asr_ctc_phrase, asr_ctc_search
 from ._config import choice, encoded
 from ._errors import InvalidArgument
 from ._handle import Handle, Owner
-from ._numbers import real, uint32
+from ._numbers import real, uint32, whole
 from ._numpy import numpy
 
 Distinct = Literal["times", "ids"]
@@ -109,8 +109,8 @@ def build_grammar(num_tokens: int, blank_id: int, arcs: Any, finals: Any) -> Gra
     pointer = ctypes.c_void_p()
     check_build(
         build_lib().asr_ctc_grammar_open(
-            uint32("num_tokens", num_tokens),
-            uint32("blank_id", blank_id),
+            uint32("num_tokens", whole("num_tokens", num_tokens)),
+            uint32("blank_id", whole("blank_id", blank_id)),
             rows.ctypes.data,
             rows.size // 4,
             states.ctypes.data,
@@ -155,8 +155,9 @@ def decode(
     the costs. distinct: see `Search`. Raises InvalidArgument (sizes, another blank than the grammar's), BadAudio (a
     value is neither finite nor -inf).
     """
-    rows = numpy("scores").ascontiguousarray(logprobs, dtype="float32")
-    if not (isinstance(T, int) and isinstance(V, int) and T >= 0 and V > 0 and rows.size >= T * V):
+    rows = numpy("scores").ascontiguousarray(_from_bytes(logprobs, "float32"), dtype="float32")
+    T, V = whole("T", T), whole("V", V)
+    if not (T >= 0 and V > 0 and rows.size >= T * V):
         raise InvalidArgument(f"logprobs have {rows.size} values; T = {T!r} rows of V = {V!r} need as many as their product")
     with Search(grammar, beam, token_bonus, distinct=distinct) as search:
         if blank_id != grammar.blank_id:
@@ -171,10 +172,18 @@ def _handle_of(grammar: object) -> Handle:
     return grammar._handle
 
 
+def _from_bytes(values: Any, kind: str) -> Any:
+    """Returns an array of the numbers that bytes contain; other values as they are. Raises InvalidArgument."""
+    is_bytes = isinstance(values, (bytes, bytearray)) or (isinstance(values, memoryview) and values.format == "B")
+    if is_bytes and len(values) % 4 != 0:
+        raise InvalidArgument(f"there are {len(values)} bytes; numbers of {kind} have four each")
+    return numpy("bytes").frombuffer(values, kind) if is_bytes else values
+
+
 def _int32(name: str, values: Any) -> Any:
     """Returns whole numbers as a contiguous array of int32. Bytes are those of int32. Raises InvalidArgument."""
     np = numpy(name)
-    given = np.frombuffer(values, np.int32) if isinstance(values, (bytes, bytearray)) else np.asarray(values)
+    given = np.asarray(_from_bytes(values, "int32"))
     array = given.astype(np.int32) if given.size else np.zeros(0, np.int32)
     if given.size and (given.dtype.kind not in "iu" or not (array == given).all()):
         raise InvalidArgument(f"{name} are {given.dtype}; they must be whole numbers of 32 bits")

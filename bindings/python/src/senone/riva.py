@@ -27,7 +27,7 @@ from ._config import encoded
 from ._engine import Engine
 from ._errors import InvalidArgument, InvalidState, Unsupported
 from ._events import Alternative, EventKind, Lattice, Result
-from ._numbers import uint32
+from ._numbers import uint32, whole
 from ._numpy import numpy
 from ._scores import as_scores
 from ._stream import Stream
@@ -211,6 +211,7 @@ class _Graph:
         self.frame_shift_s = float(config.frame_shift_seconds)
         if not 1e-4 <= self.frame_shift_s <= 0.5:
             raise InvalidArgument(f"frame_shift_seconds is {self.frame_shift_s}; set it to the time from one row to the next")
+        n_tokens = whole("num_tokens_including_blank", n_tokens)
         blank = search.blank_ilabel - 1 if search.blank_ilabel > 0 else n_tokens - 1
         with tempfile.TemporaryDirectory() as folder:
             bundle = os.path.join(folder, "bundle")
