@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * asr_build.h - libsenone_build: compiles grammars in the process, for asr_engine_add_graph_bytes. Since 0.2.0. It also finds
- * the times of words and phones in recordings whose text is known (asr_align, since 0.3.0).
+ * the times of words and phones in recordings whose text is known (asr_align, since 0.3.0), and searches scores of CTC networks
+ * without a bundle (asr_ctc, since 0.3.0).
  *
  *   asr_builder_open("bundle", &builder);
  *   asr_builder_add_lexicon(builder, "words.dict");
@@ -304,6 +305,221 @@ ASR_API asr_status asr_alignment_phone(const asr_alignment *alignment, size_t in
 
 /* Frees an alignment. NULL is allowed. */
 ASR_API void asr_alignment_free(asr_alignment *alignment);
+
+/* ---- CTC scores without a bundle (since 0.3.0) -----------------------------------------------------------------------
+ *
+ * Two searches of the scores of a network that was trained with CTC. They need neither a model nor an engine, compute on the
+ * CPU in the thread of the call, and give exactly what other programs' decoders define (docs/drop-in.md). For words with times,
+ * lattices and confidences use a bundle of tokens (docs/ctc.md).
+ *
+ *   asr_ctc_grammar_open(n_tokens, blank, arcs, n_arcs, finals, n_finals, &grammar);
+ *   asr_ctc_search_open(grammar, NULL, &search);
+ *   asr_ctc_search_feed(search, rows, n_rows, row_length);   as often as rows come
+ *   asr_ctc_search_result(search, &phrase);                  with phrase.size set to sizeof(phrase)
+ *   asr_ctc_search_close(search); asr_ctc_grammar_close(grammar);
+ *
+ * A grammar never changes, and any threads may use it. Its searches keep it, so that it may be closed before them. A search is
+ * for one thread at a time. */
+
+typedef struct asr_ctc_grammar asr_ctc_grammar;
+
+/* Makes a grammar of phrases.
+ *
+ * n_tokens: of the network, 1..4194304. blank: the token of CTC that stands for nothing; it may be n_tokens.
+ * arcs: [n_arcs][4]: from, to, token, id. States are numbered from 0, where phrases begin. token: 0..n_tokens, or negative for
+ * an arc that takes no frame. id: what phrases with the arc contain, usually the token again; negative for nothing. finals:
+ * [n_finals] states in which phrases end. grammar: receives the grammar, which the caller closes with asr_ctc_grammar_close.
+ *
+ * States that nothing tells apart become one, unless there are loops.
+ *
+ * Errors: ASR_INVALID_ARGUMENT (names the arc; also if no phrase is complete), ASR_UNSUPPORTED (too large, or an id without a
+ *   token). */
+ASR_API asr_status asr_ctc_grammar_open(uint32_t n_tokens, uint32_t blank, const int32_t *arcs, size_t n_arcs,
+                                        const int32_t *finals, size_t n_finals, asr_ctc_grammar **grammar);
+
+/* Writes a grammar to a file, and reads one, which the caller closes with asr_ctc_grammar_close.
+ *
+ * Errors: ASR_IO; asr_ctc_grammar_load: ASR_NOT_FOUND, ASR_BAD_FILE, too. */
+ASR_API asr_status asr_ctc_grammar_save(const asr_ctc_grammar *grammar, const char *path);
+ASR_API asr_status asr_ctc_grammar_load(const char *path, asr_ctc_grammar **grammar);
+
+typedef struct asr_ctc_grammar_info {
+  size_t size;       /* set by the caller to sizeof(asr_ctc_grammar_info) */
+  uint32_t n_tokens; /* as given to asr_ctc_grammar_open */
+  uint32_t blank;
+  uint32_t n_states; /* after joining */
+  uint32_t n_arcs;
+} asr_ctc_grammar_info;
+
+/* Fills *info. */
+ASR_API asr_status asr_ctc_grammar_get_info(const asr_ctc_grammar *grammar, asr_ctc_grammar_info *info);
+
+/* Closes a grammar. NULL is allowed. */
+ASR_API void asr_ctc_grammar_close(asr_ctc_grammar *grammar);
+
+/* What makes the second best phrase another one than the best. */
+typedef enum asr_ctc_distinct {
+  ASR_CTC_DISTINCT_TIMES = 0, /* other ids, or the same, of which one that another could replace begins in another frame */
+  ASR_CTC_DISTINCT_IDS = 1    /* other ids */
+} asr_ctc_distinct;
+
+typedef struct asr_ctc_search_config {
+  size_t size;
+  double beam; /* tokens whose log probability is further below the best one's of the grammar in a frame are not searched, >= 0;
+                  0 (default): all are, and the result is exact */
+  double token_bonus; /* subtracted from the cost for each id when phrases are compared, -1e6..1e6; default 0. Costs of results
+                         are without it */
+  asr_ctc_distinct distinct; /* default ASR_CTC_DISTINCT_TIMES */
+  uint32_t reserved;         /* 0 */
+} asr_ctc_search_config;
+
+/* Fills *config with the defaults and its size. */
+ASR_API void asr_ctc_search_config_default(asr_ctc_search_config *config);
+
+typedef struct asr_ctc_search asr_ctc_search;
+
+/* Opens a search.
+ *
+ * config: NULL for the defaults.
+ * search: receives the search, which the caller closes with asr_ctc_search_close. */
+ASR_API asr_status asr_ctc_search_open(const asr_ctc_grammar *grammar, const asr_ctc_search_config *config,
+                                       asr_ctc_search **search);
+
+/* Searches the next rows of log probabilities; -inf closes a token. All of them are searched when the call returns.
+ *
+ * rows: [n_rows][row_length]. row_length: beyond all tokens of the grammar, and the blank.
+ *
+ * Errors: ASR_INVALID_ARGUMENT (row_length), ASR_BAD_AUDIO (a value that is neither finite nor -inf; nothing is searched). */
+ASR_API asr_status asr_ctc_search_feed(asr_ctc_search *search, const float *rows, size_t n_rows, size_t row_length);
+
+typedef struct asr_ctc_phrase {
+  size_t size;        /* set by the caller to sizeof(asr_ctc_phrase) */
+  const int32_t *ids; /* [n_ids] of the best phrase; valid until the next call for the search */
+  size_t n_ids;
+  double best_cost;   /* sum of -log probabilities along its best path; infinity if no phrase fits */
+  double second_cost; /* of the second best phrase; infinity if there is none */
+} asr_ctc_phrase;
+
+/* Fills *phrase with what is best if the rows end here. More rows may follow. */
+ASR_API asr_status asr_ctc_search_result(asr_ctc_search *search, asr_ctc_phrase *phrase);
+
+/* Begins the search anew. */
+ASR_API asr_status asr_ctc_search_reset(asr_ctc_search *search);
+
+/* Closes a search. NULL is allowed. */
+ASR_API void asr_ctc_search_close(asr_ctc_search *search);
+
+/* Makes a bundle of a graph that OpenFst made over the tokens of a network, such as TLG.fst, for engines with rows of
+ * log-likelihoods (docs/ctc.md). It is what `senone import tokens` and `senone graph --hclg` make.
+ *
+ * graph_path: of type vector or const, with standard arcs; input labels are token number + 1, and 0 takes no frame.
+ * words_path: its words.txt.
+ * n_tokens: of a row; 0: as many as the graph has. blank: the blank of CTC.
+ * frame_shift_ms: from one row to the next, 0.1..500.
+ * out_path: the directory, which is made.
+ *
+ * Errors: ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO. */
+ASR_API asr_status asr_ctc_bundle(const char *graph_path, const char *words_path, uint32_t n_tokens, uint32_t blank,
+                                  double frame_shift_ms, const char *out_path);
+
+/* A language model as a graph of OpenFst over words, by which sentences are scored again. It never changes, and any threads may
+ * use it. */
+typedef struct asr_ctc_lm asr_ctc_lm;
+
+/* Opens a language model.
+ *
+ * graph_path: G.fst, of type vector or const, with standard arcs. Output labels are words; arcs without one are followed
+ * without a word. words_path: its words.txt. lm: receives the model, which the caller closes with asr_ctc_lm_close.
+ *
+ * Errors: ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO. */
+ASR_API asr_status asr_ctc_lm_open(const char *graph_path, const char *words_path, asr_ctc_lm **lm);
+
+/* Sets *cost to that of the cheapest path with these words, -ln; infinity if there is none. words: [n_words] of words.txt, or
+ * NULL if there are none. */
+ASR_API asr_status asr_ctc_lm_cost(const asr_ctc_lm *lm, const uint32_t *words, size_t n_words, double *cost);
+
+/* Closes a language model. NULL is allowed. */
+ASR_API void asr_ctc_lm_close(asr_ctc_lm *lm);
+
+/* A decoder of free texts: beams are texts, whose alignments are summed, and a language model scores their words. It never
+ * changes, and any threads may use it. */
+typedef struct asr_ctc_decoder asr_ctc_decoder;
+
+typedef struct asr_ctc_decoder_config {
+  size_t size;
+  const char *const *labels; /* [n_labels] of a row's values; "": the blank, " ": between words */
+  size_t n_labels;           /* 1..4194304 */
+  uint32_t has_pieces;       /* 1: words begin with labels that begin with U+2581 instead; default 0 */
+  uint32_t has_unigrams;     /* 1: unigrams are given */
+  const char *lm_path; /* a language model in ARPA form, which may be packed, or of CMU Sphinx; NULL or "" (default): none */
+  const char *const *unigrams; /* [n_unigrams] the words that are known; those that the model lacks do not count */
+  size_t n_unigrams;
+} asr_ctc_decoder_config;
+
+/* Fills *config with the defaults and its size. */
+ASR_API void asr_ctc_decoder_config_default(asr_ctc_decoder_config *config);
+
+/* Opens a decoder.
+ *
+ * decoder: receives the decoder, which the caller closes with asr_ctc_decoder_close.
+ *
+ * Errors: ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO. */
+ASR_API asr_status asr_ctc_decoder_open(const asr_ctc_decoder_config *config, asr_ctc_decoder **decoder);
+
+/* Closes a decoder. NULL is allowed. */
+ASR_API void asr_ctc_decoder_close(asr_ctc_decoder *decoder);
+
+typedef struct asr_ctc_decode_config {
+  size_t size;
+  uint32_t beam_width;         /* maximum number of beams, 1..1000000; default 100 */
+  uint32_t prune_history;      /* 1: of beams that the language model cannot tell apart the best is kept; default 0 */
+  double beam_prune_logp;      /* beams that are worse than the best by more are dropped; default -10 */
+  double token_min_logp;       /* labels that are less probable are not searched, except a frame's best; default -5 */
+  const char *const *hotwords; /* [n_hotwords] words that are more probable than the model says */
+  size_t n_hotwords;
+  double hotword_weight;      /* added for each, and its share for the beginning of one; default 10 */
+  double alpha;               /* factor of the ln p of the language model; default 0.5 */
+  double beta;                /* added for each word; default 1.5 */
+  double unk_score_offset;    /* log10, added for words that are not known; default -10 */
+  uint32_t lm_score_boundary; /* 1 (default): texts are sentences, with a beginning and an end */
+  uint32_t has_start_state;   /* 1: start_state is given */
+  uint64_t start_state;       /* asr_ctc_beam.lm_state of a text before; 0 if nothing is before */
+} asr_ctc_decode_config;
+
+/* Fills *config with the defaults and its size. */
+ASR_API void asr_ctc_decode_config_default(asr_ctc_decode_config *config);
+
+typedef struct asr_ctc_beams asr_ctc_beams;
+
+/* Decodes the log probabilities of an utterance.
+ *
+ * log_probs: [n_rows][n_labels], finite.
+ * config: NULL for the defaults.
+ * beams: receives the texts, which the caller frees with asr_ctc_beams_free.
+ *
+ * Errors: ASR_BAD_AUDIO (a value that is not finite). */
+ASR_API asr_status asr_ctc_decode(const asr_ctc_decoder *decoder, const double *log_probs, size_t n_rows,
+                                  const asr_ctc_decode_config *config, asr_ctc_beams **beams);
+
+/* Returns the number of texts, at least 1; 0 for NULL. */
+ASR_API size_t asr_ctc_beams_count(const asr_ctc_beams *beams);
+
+typedef struct asr_ctc_beam {
+  size_t size;                 /* set by the caller to sizeof(asr_ctc_beam) */
+  const char *text;            /* words between blanks; the beams own this and the arrays */
+  const int32_t *start_frames; /* [n_words] the first frame of each word */
+  const int32_t *end_frames;   /* [n_words] the frame behind its last */
+  size_t n_words;
+  double logit_score; /* ln of the probability by the rows */
+  double lm_score;    /* the same with all that the language model and hotwords add */
+  uint64_t lm_state;  /* for asr_ctc_decode_config.start_state of this decoder */
+} asr_ctc_beam;
+
+/* Fills *beam. index: below asr_ctc_beams_count; the best text is 0. */
+ASR_API asr_status asr_ctc_beams_get(const asr_ctc_beams *beams, size_t index, asr_ctc_beam *beam);
+
+/* Frees the texts. NULL is allowed. */
+ASR_API void asr_ctc_beams_free(asr_ctc_beams *beams);
 
 #ifdef __cplusplus
 }

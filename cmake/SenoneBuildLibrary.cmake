@@ -4,9 +4,9 @@
 # senone_build is the part of builder/ that it wraps.
 set(SENONE_BUILD_ABI 0)  # the N of libsenone_build.so.N; ASR_BUILD_ABI in api/asr_build.h
 set(SENONE_BUILD_MAP ${PROJECT_SOURCE_DIR}/api/build/senone_build.map)
-senone_add_part(build_api api/build LINKS build align)
+senone_add_part(build_api api/build LINKS build align ctc import)
 add_library(senone_build_library SHARED $<TARGET_OBJECTS:senone_build_api>)
-target_link_libraries(senone_build_library PRIVATE senone_build senone_align)
+target_link_libraries(senone_build_library PRIVATE senone_build senone_align senone_ctc senone_import)
 target_link_options(senone_build_library PRIVATE -Wl,--version-script=${SENONE_BUILD_MAP} -Wl,--no-undefined
                                                  -Wl,--exclude-libs,ALL)
 set_target_properties(senone_build_library PROPERTIES
@@ -14,7 +14,7 @@ set_target_properties(senone_build_library PROPERTIES
                       VERSION ${SENONE_BUILD_ABI}.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH} SOVERSION ${SENONE_BUILD_ABI})
 
 # The archive contains only the parts missing in libsenone.a and takes the others from there, so that one program may link both.
-foreach(part IN ITEMS build_api align train build g2p text)
+foreach(part IN ITEMS build_api align ctc import train build g2p text)
   list(APPEND SENONE_BUILD_OBJECTS $<TARGET_OBJECTS:senone_${part}>)
 endforeach()
 add_library(senone_build_static STATIC ${SENONE_BUILD_OBJECTS})

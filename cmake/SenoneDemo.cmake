@@ -9,7 +9,7 @@ set(SENONE_NOT_IN_DEMO
     builder/graph/grammar_scores.cc builder/graph/graph_builder*.cc builder/graph/open_graph.cc
     builder/graph/srgs.cc builder/graph/xml.cc
     builder/import/htk*.cc builder/import/julius_binhmm.cc builder/import/kaldi.cc builder/import/kaldi_gmm.cc
-    builder/import/kaldi_hmms.cc builder/import/kaldi_mfcc_conf.cc builder/import/kaldi_tr*.cc
+    builder/import/kaldi_hmms.cc builder/import/kaldi_mfcc_conf.cc builder/import/kaldi_tr*.cc builder/import/token_graph.cc
     builder/train/[d-f]*.cc builder/train/mixture_model.cc builder/train/r*.cc builder/train/sample*.cc builder/train/semi_tied.cc builder/train/shared*.cc
     builder/train/st*.cc builder/train/tr*.cc
     core/lattice/kaldi_lattice_reader.cc core/lattice/oracle.cc core/lattice/state_level.cc core/lattice/unordered_lattice.cc

@@ -178,10 +178,10 @@ class TrieReader {
 
 NgramModel read_trie_lm(const std::string &path) { return TrieReader(UnpackedFile(path), path).read(); }
 
-NgramModel read_language_model(const std::string &path) {
+NgramModel read_language_model(const std::string &path, Characters characters) {
   UnpackedFile file(path);
   if (file.bytes().substr(0, kMagicBytes) == kMagic) return TrieReader(file, path).read();
-  return parse_arpa(text_of(file.take(), path, {"a language model", {Format::kArpa}}), path);
+  return parse_arpa(text_of(file.take(), path, {"a language model", {Format::kArpa}, characters}), path);
 }
 
 }  // namespace asr

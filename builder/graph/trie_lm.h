@@ -4,12 +4,13 @@
 #pragma once
 
 #include "builder/graph/ngram.h"
+#include "builder/text/text_file.h"
 
 namespace asr {
 
 NgramModel read_trie_lm(const std::string &path);
 
-// Reads ARPA text or trie, distinguished by content.
-NgramModel read_language_model(const std::string &path);
+// Reads ARPA text or trie, distinguished by content. characters: whether words of ARPA text get Unicode's normal form C.
+NgramModel read_language_model(const std::string &path, Characters characters = Characters::kNormalised);
 
 }  // namespace asr

@@ -237,20 +237,6 @@ void check_names(const std::vector<std::string> &tokens, const std::string &path
   }
 }
 
-// A state a token, which lasts as long as it likes; graphs add the rest (ScoreModel::topology).
-HmmSet token_hmms(const std::vector<std::string> &tokens) {
-  HmmSet set;
-  set.topologies.push_back({1, {{0, 0, std::log(2.0f)}, {0, 1, std::log(2.0f)}, {kEntry, 0, 0}}});
-  set.transitions.push_back({0, 0, 0, false, 0});
-  for (uint32_t token = 0; token < tokens.size(); ++token) {
-    set.phones.push_back({tokens[token], false, token});
-    set.hmms.push_back({0, {token}});
-    set.transitions.push_back({token, kAnyPosition, 0, false, token});
-  }
-  set.n_pdfs = static_cast<uint32_t>(tokens.size());
-  return set;
-}
-
 }  // namespace
 
 TokenList read_token_list(const std::string &path) {
@@ -274,6 +260,19 @@ TokenList read_token_list(const std::string &path) {
   }
   check_names(list.tokens, path);
   return list;
+}
+
+HmmSet token_hmms(const std::vector<std::string> &tokens) {
+  HmmSet set;
+  set.topologies.push_back({1, {{0, 0, std::log(2.0f)}, {0, 1, std::log(2.0f)}, {kEntry, 0, 0}}});
+  set.transitions.push_back({0, 0, 0, false, 0});
+  for (uint32_t token = 0; token < tokens.size(); ++token) {
+    set.phones.push_back({tokens[token], false, token});
+    set.hmms.push_back({0, {token}});
+    set.transitions.push_back({token, kAnyPosition, 0, false, token});
+  }
+  set.n_pdfs = static_cast<uint32_t>(tokens.size());
+  return set;
 }
 
 FrontEnd front_end_of_rows(double frame_shift_ms) {

@@ -34,6 +34,9 @@ struct TokensOptions {
 
 ImportedModel import_tokens(const TokensOptions &options);
 
+// Returns HMMs of a state a token, which lasts as long as it likes; graphs add the rest (ScoreModel::topology).
+HmmSet token_hmms(const std::vector<std::string> &tokens);
+
 // Returns a front end without features for rows that come every frame_shift_ms.
 FrontEnd front_end_of_rows(double frame_shift_ms);
 

@@ -97,6 +97,81 @@ class asr_aligned_phone(ctypes.Structure):
     ]
 
 
+class asr_ctc_grammar_info(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("n_tokens", c_uint32),
+        ("blank", c_uint32),
+        ("n_states", c_uint32),
+        ("n_arcs", c_uint32),
+    ]
+
+
+class asr_ctc_search_config(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("beam", c_double),
+        ("token_bonus", c_double),
+        ("distinct", c_int),
+        ("reserved", c_uint32),
+    ]
+
+
+class asr_ctc_phrase(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("ids", POINTER(c_int32)),
+        ("n_ids", c_size_t),
+        ("best_cost", c_double),
+        ("second_cost", c_double),
+    ]
+
+
+class asr_ctc_decoder_config(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("labels", POINTER(c_char_p)),
+        ("n_labels", c_size_t),
+        ("has_pieces", c_uint32),
+        ("has_unigrams", c_uint32),
+        ("lm_path", c_char_p),
+        ("unigrams", POINTER(c_char_p)),
+        ("n_unigrams", c_size_t),
+    ]
+
+
+class asr_ctc_decode_config(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("beam_width", c_uint32),
+        ("prune_history", c_uint32),
+        ("beam_prune_logp", c_double),
+        ("token_min_logp", c_double),
+        ("hotwords", POINTER(c_char_p)),
+        ("n_hotwords", c_size_t),
+        ("hotword_weight", c_double),
+        ("alpha", c_double),
+        ("beta", c_double),
+        ("unk_score_offset", c_double),
+        ("lm_score_boundary", c_uint32),
+        ("has_start_state", c_uint32),
+        ("start_state", c_uint64),
+    ]
+
+
+class asr_ctc_beam(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("text", c_char_p),
+        ("start_frames", POINTER(c_int32)),
+        ("end_frames", POINTER(c_int32)),
+        ("n_words", c_size_t),
+        ("logit_score", c_double),
+        ("lm_score", c_double),
+        ("lm_state", c_uint64),
+    ]
+
+
 _CLASS = (c_int, [c_void_p, c_char_p, c_char_p, c_size_t, POINTER(asr_build_config)])
 _BUILD = (c_int, [c_void_p, c_char_p, c_size_t, POINTER(asr_build_config), POINTER(c_void_p)])
 
@@ -130,6 +205,35 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_alignment_word": (c_int, [c_void_p, c_size_t, POINTER(asr_aligned_word)]),
     "asr_alignment_phone": (c_int, [c_void_p, c_size_t, POINTER(asr_aligned_phone)]),
     "asr_alignment_free": (None, [c_void_p]),
+    "asr_ctc_grammar_open": (
+        c_int,
+        [c_uint32, c_uint32, c_void_p, c_size_t, c_void_p, c_size_t, POINTER(c_void_p)],
+    ),
+    "asr_ctc_grammar_save": (c_int, [c_void_p, c_char_p]),
+    "asr_ctc_grammar_load": (c_int, [c_char_p, POINTER(c_void_p)]),
+    "asr_ctc_grammar_get_info": (c_int, [c_void_p, POINTER(asr_ctc_grammar_info)]),
+    "asr_ctc_grammar_close": (None, [c_void_p]),
+    "asr_ctc_search_config_default": (None, [POINTER(asr_ctc_search_config)]),
+    "asr_ctc_search_open": (c_int, [c_void_p, POINTER(asr_ctc_search_config), POINTER(c_void_p)]),
+    "asr_ctc_search_feed": (c_int, [c_void_p, c_void_p, c_size_t, c_size_t]),
+    "asr_ctc_search_result": (c_int, [c_void_p, POINTER(asr_ctc_phrase)]),
+    "asr_ctc_search_reset": (c_int, [c_void_p]),
+    "asr_ctc_search_close": (None, [c_void_p]),
+    "asr_ctc_bundle": (c_int, [c_char_p, c_char_p, c_uint32, c_uint32, c_double, c_char_p]),
+    "asr_ctc_lm_open": (c_int, [c_char_p, c_char_p, POINTER(c_void_p)]),
+    "asr_ctc_lm_cost": (c_int, [c_void_p, POINTER(c_uint32), c_size_t, POINTER(c_double)]),
+    "asr_ctc_lm_close": (None, [c_void_p]),
+    "asr_ctc_decoder_config_default": (None, [POINTER(asr_ctc_decoder_config)]),
+    "asr_ctc_decoder_open": (c_int, [POINTER(asr_ctc_decoder_config), POINTER(c_void_p)]),
+    "asr_ctc_decoder_close": (None, [c_void_p]),
+    "asr_ctc_decode_config_default": (None, [POINTER(asr_ctc_decode_config)]),
+    "asr_ctc_decode": (
+        c_int,
+        [c_void_p, c_void_p, c_size_t, POINTER(asr_ctc_decode_config), POINTER(c_void_p)],
+    ),
+    "asr_ctc_beams_count": (c_size_t, [c_void_p]),
+    "asr_ctc_beams_get": (c_int, [c_void_p, c_size_t, POINTER(asr_ctc_beam)]),
+    "asr_ctc_beams_free": (None, [c_void_p]),
 }
 
 SONAME = "libsenone_build.so.0"

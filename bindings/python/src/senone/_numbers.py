@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import operator
+
 from ._errors import InvalidArgument
 
 
@@ -19,3 +21,11 @@ def uint32(name: str, value: int) -> int:
     if not isinstance(value, int) or not 0 <= value < 2**32:
         raise InvalidArgument(f"{name} is {value!r}; it must be a whole number of 0..{2**32 - 1}")
     return value
+
+
+def whole(name: str, value: object) -> int:
+    """Returns a whole number of any type. Raises InvalidArgument."""
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidArgument(f"{name} is {value!r}; it must be a whole number") from None
