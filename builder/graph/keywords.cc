@@ -17,10 +17,12 @@ constexpr char kBlankSigns[] = " \t\r\f\v";
 // Thresholds below are not meant as probabilities.
 constexpr double kMinThreshold = 1e-3;
 
-// Takes "/0.7/" off the end of a line, which is left with blanks in its place.
+// Takes "/0.7/" off the end of a line, which is left with blanks in its place. Comments have none.
 double take_threshold(std::string *line, uint32_t number, const std::string &source) {
+  const size_t begin = line->find_first_not_of(kBlankSigns);
+  if (begin == std::string::npos || (*line)[begin] == '#') return kKeywordThreshold;
   const size_t last = line->find_last_not_of(kBlankSigns);
-  if (last == std::string::npos || (*line)[last] != '/' || last == 0) return kKeywordThreshold;
+  if ((*line)[last] != '/' || last == 0) return kKeywordThreshold;
   const size_t first = line->rfind('/', last - 1);
   if (first == std::string::npos) return kKeywordThreshold;
   const std::string text = line->substr(first + 1, last - first - 1);
@@ -28,12 +30,21 @@ double take_threshold(std::string *line, uint32_t number, const std::string &sou
   if (!threshold || *threshold < kMinThreshold || *threshold > 1) {
     fail(ASR_BAD_FILE,
          "%s: line %u, column %zu: /%s/ is not a threshold, which is a confidence of %g to 1; those of PocketSphinx are ratios "
-         "of "
-         "likelihoods and mean something else: leave it out, or choose one by docs/keywords.md",
+         "of likelihoods and mean something else: leave it out, or choose one by docs/keywords.md",
          source.c_str(), number, first + 1, text.c_str(), kMinThreshold);
   }
+  if (first == begin) fail(ASR_BAD_FILE, "%s: line %u: no words; put a keyword before its threshold", source.c_str(), number);
   line->replace(first, last + 1 - first, last + 1 - first, ' ');
   return *threshold;
+}
+
+// A word like "/0.7/" is a threshold in the wrong place.
+void check_no_threshold(const RuleNode &part, const std::string &source) {
+  const std::string &text = part.name;
+  if (part.kind != RuleNode::kWord || text.size() < 3 || text.front() != '/' || text.back() != '/') return;
+  if (!parse_weight(text.substr(1, text.size() - 2))) return;
+  fail(ASR_BAD_FILE, "%s: %s: %s is no word; a keyword has one threshold, at the end of its line, behind its tags",
+       source.c_str(), shown(part.place).c_str(), text.c_str());
 }
 
 std::string name_of(const RuleNode &phrase) {
@@ -77,6 +88,7 @@ Keywords parse_keywords(const std::string &text, const std::string &source, Lett
   for (const RuleNode &phrase : keywords.phrases.parts) {
     const uint32_t line = phrase.parts[0].place.line;
     const std::string name = name_of(phrase);
+    for (const RuleNode &part : phrase.parts) check_no_threshold(part, source);
     const auto [first, is_new] = line_of.emplace(name, line);
     if (!is_new) {
       fail(ASR_BAD_FILE, "%s: line %u: \"%s\" is in line %u already; list it once", source.c_str(), line, name.c_str(),

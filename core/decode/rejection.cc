@@ -122,7 +122,8 @@ float Comparison::confidence(uint32_t begin, uint32_t end) const {
 }
 
 float Comparison::keyword_confidence(uint32_t begin, uint32_t end) const {
-  const double n_frames = end - std::min(begin, end);
+  const size_t last = std::min<size_t>(end, compared_before_.size() - 1), first = std::min<size_t>(begin, last);
+  const auto n_frames = static_cast<double>(compared_before_[last] - compared_before_[first]);
   return static_cast<float>((1 - kKeyword(n_frames * excess(begin, end))) * is_speech_);
 }
 

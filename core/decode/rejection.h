@@ -50,7 +50,8 @@ class Comparison {
   // Returns the probability that the sound of frames begin..end-1 is a word that was heard there.
   float confidence(uint32_t begin, uint32_t end) const;
 
-  // The same of a keyword, which is rare: the longer the sound that fits it, the surer it is.
+  // The same of a keyword, which is rare: the longer the sound that fits it, the surer it is. Where the compared path has
+  // garbage, which a keyword of another path may have in its frames, nothing speaks for it.
   float keyword_confidence(uint32_t begin, uint32_t end) const;
 
  private:

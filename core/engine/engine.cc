@@ -64,10 +64,10 @@ Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
       estimations_(UINT32_MAX, [this] { model().begin_thread(); }),
       results_(options.n_workers(), [this] { model().begin_thread(); }) {
   find_unwinder();
-  if (has_own_graph(model().bundle())) add_graph("", read_graph_parts(model().bundle()));
   if (std::optional<GraphParts> parts = read_background_parts(model().bundle())) {
     background_ = std::make_shared<LoadedGraph>(std::move(*parts), main_.model);
   }
+  if (has_own_graph(model().bundle())) add_graph("", read_graph_parts(model().bundle()));
 }
 
 // Destroys in order: the threads that submit jobs, then the jobs, then the objects that jobs read and report to.
@@ -109,6 +109,11 @@ void Engine::add_graph(const std::string &name, GraphParts parts) {
   graphs_.set(name, graph);
   log(ASR_LOG_INFO, "%s: graph \"%s\" of %u states, %llu arcs and %zu words", source.c_str(), name.c_str(),
       graph->graph().n_states(), static_cast<unsigned long long>(graph->graph().n_arcs()), graph->words().size());
+  if (background_ || !graph->decoding().reject_threshold || told_of_no_background_.exchange(true)) return;
+  log(ASR_LOG_WARNING,
+      "%s: has a threshold, but %s has no background to compare with, so that nothing is rejected and all keywords are "
+      "results; `senone graph` makes one with any graph of that bundle",
+      source.c_str(), bundle_path_.c_str());
 }
 
 GraphName Engine::graph(const std::string &name, const char *call) const {

@@ -3,6 +3,7 @@
 // shared_ptr.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -83,6 +84,7 @@ class Engine {
   GraphTable graphs_;
   ModelTable models_;
   std::shared_ptr<LoadedGraph> background_;  // nullptr where the bundle has none
+  std::atomic<bool> told_of_no_background_{false};
   std::mutex estimation_mutex_;
   std::weak_ptr<const EstimationModel> estimation_model_;
   WorkerPool callbacks_;

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
+#include "core/base/printable.h"
 #include "core/lattice/prune.h"
 
 namespace asr {
@@ -42,11 +43,13 @@ std::string UnheardPhrases::what() const {
   std::string list;
   size_t n_listed = 0;
   for (; n_listed < missing.size() && list.size() < kMaxListBytes; ++n_listed) {
-    list += (list.empty() ? "'" : ", '") + missing[n_listed].substr(0, kMaxWordBytes) + "'";
+    char word[kMaxWordBytes + 1];
+    print_into(word, sizeof(word), missing[n_listed]);  // cuts no character in half, and shows zero bytes
+    list += std::string(list.empty() ? "'" : ", '") + word + "'";
   }
   if (n_listed < missing.size()) list += format(" and %zu more", missing.size() - n_listed);
-  return format("%zu of %zu phrases have words that the graph lacks (%s), so that they are never heard", phrases.size(), n_all,
-                list.c_str());
+  return format("%zu of %zu phrases have words that the graph lacks (", phrases.size(), n_all) + list +
+         "), so that they are never heard";
 }
 
 GraphBoost::GraphBoost(const Boost &given, const WordIndex &index) {

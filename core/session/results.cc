@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/base/log.h"
@@ -175,6 +176,17 @@ uint32_t row_of(double time_s, uint64_t first_frame, const Decoding &decoding) {
   return static_cast<uint32_t>(static_cast<long long>(row) - static_cast<long long>(first_frame));
 }
 
+// Alternatives that differed only in words that were left out are one.
+void drop_repeated(std::vector<Alternative> *alternatives) {
+  std::set<std::vector<uint32_t>> seen;
+  const auto is_repeated = [&seen](const Alternative &alternative) {
+    std::vector<uint32_t> ids;
+    for (const Word &word : alternative.words) ids.push_back(word.id);
+    return !seen.insert(std::move(ids)).second;
+  };
+  alternatives->erase(std::remove_if(alternatives->begin(), alternatives->end(), is_repeated), alternatives->end());
+}
+
 // The words of a keyword follow each other, and have its name as their rule. One that goes on at the end of a PARTIAL is not
 // heard yet.
 void judge_keywords(const Comparison &comparison, uint64_t first_frame, const Decoding &decoding, asr_event *event) {
@@ -204,6 +216,7 @@ void judge_keywords(const Comparison &comparison, uint64_t first_frame, const De
     alternative.words = std::move(kept);
     join_words(&alternative);
   }
+  drop_repeated(&event->alternatives);
   event->n_stable_words = n_stable;
   if (best >= 0) event->out_of_grammar = 1 - best;
   if (event->alternatives[0].words.empty()) event->flags |= ASR_FLAG_NO_SPEECH;
@@ -211,11 +224,11 @@ void judge_keywords(const Comparison &comparison, uint64_t first_frame, const De
 
 }  // namespace
 
-// Without words there is nothing to reject. A search that died, or whose path stops in the middle
-// of a sentence, found no sentence of the grammar.
+// Without words there is nothing to reject, except keywords of other alternatives. A search that died, or whose path stops in
+// the middle of a sentence, found no sentence of the grammar.
 void judge(const Comparison &comparison, uint64_t first_frame, const Decoding &decoding, asr_event *event) {
-  if (event->alternatives[0].words.empty()) return;
   if (decoding.finds_keywords) return judge_keywords(comparison, first_frame, decoding, event);
+  if (event->alternatives[0].words.empty()) return;
   const bool is_sentence = (event->flags & (ASR_FLAG_BEAM_DIED | ASR_FLAG_NOT_FINAL_STATE)) == 0;
   event->out_of_grammar = is_sentence ? comparison.out_of_grammar() : 1;
   if (event->kind != ASR_EVENT_FINAL) return;

@@ -131,6 +131,27 @@ TEST(Rejection, NeedsABackground) {
   EXPECT_NE(std::string(asr_last_error()).find("senone graph"), std::string::npos) << asr_last_error();
 }
 
+void keep_thresholds(asr_log_level, const char *message, void *lines) {
+  if (std::string(message).find("has a threshold") != std::string::npos)
+    static_cast<std::vector<std::string> *>(lines)->push_back(message);
+}
+
+// An engine without a background has no use for a graph's threshold, and says so once.
+TEST(Rejection, AThresholdWithoutABackgroundIsLogged) {
+  std::vector<std::string> lines;
+  asr_set_log(keep_thresholds, ASR_LOG_WARNING, &lines);
+  const EnginePointer with = load_grammar();
+  const EnginePointer without = load_engine();
+  EXPECT_OK(asr_engine_add_graph(with.get(), "words", tone_bundle_with_background().c_str()));
+  EXPECT_TRUE(lines.empty());
+  for (const char *name : {"words", "others"}) {
+    EXPECT_OK(asr_engine_add_graph(without.get(), name, tone_bundle_with_background().c_str()));
+  }
+  asr_set_log(nullptr, ASR_LOG_WARNING, nullptr);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("no background to compare with"), std::string::npos) << lines[0];
+}
+
 TEST(Rejection, ADamagedBackgroundIsRefused) {
   const std::string bundle = tone_bundle_with_background(), file = bundle + "/background.bin";
   std::fstream(file, std::ios::binary | std::ios::in | std::ios::out).seekp(100).put('x');

@@ -58,6 +58,18 @@ TEST_F(RecognizeKeywords, AreFoundAnywhere) {
   EXPECT_EQ(recognise("--reject 0.001", "06"), "");  // another threshold for all of them
 }
 
+// The same holds for alternatives, whatever the best path has: there are only the words of sure keywords, and none of them
+// twice.
+TEST_F(RecognizeKeywords, OfAlternativesHaveThresholdsToo) {
+  ASSERT_EQ(graph("--keywords", "ENTER\nNINE\nSEVEN\nH\nM\n").exit_code, 0);
+  for (const char *number : {"06", "07", "08", "09", "10"}) {
+    const std::string found = recognise("--json --lattice-beam 12 --nbest 20", number);
+    EXPECT_NE(found.find("\"words\":[]"), std::string::npos) << found;
+    EXPECT_EQ(found.find("\"word\":"), std::string::npos) << found;
+    EXPECT_EQ(found.find("\"others\":[{"), std::string::npos) << found;
+  }
+}
+
 TEST_F(RecognizeKeywords, ThatOfAnArchiveHaveItsThresholds) {
   const std::string archive = folder_ + "/keywords.sgraph";
   ASSERT_EQ(graph("--archive " + archive + " --keywords", "RUBOUT /1/\n").exit_code, 0);

@@ -21,7 +21,7 @@ const Vocabulary kAnyWord{[](const std::string &) { return true; }, "any", false
 Keywords parsed(const std::string &text) { return parse_keywords(text, "list", LetterCase::kAsIs); }
 
 TEST(Keywords, HaveThresholdsAndTags) {
-  const Keywords keywords = parsed("# a comment\nturn on {ON} /0.7/\n\n stop\r\nand/or\n");
+  const Keywords keywords = parsed("# a comment about /usr/share/\nturn on {ON} /0.7/\n\n stop\r\nand/or\n");
   EXPECT_EQ(keywords.names, (std::vector<std::string>{"turn on", "stop", "and/or"}));
   EXPECT_EQ(keywords.thresholds, (std::vector<double>{0.7, kKeywordThreshold, kKeywordThreshold}));
   const Grammar grammar = keyword_grammar(keywords, kAnyWord, "list");
@@ -52,6 +52,10 @@ TEST(Keywords, SayWhatIsWrong) {
   expect("stop /x/", "/x/ is not a threshold");
   expect("stop\nstop /0.3/", "list: line 2: \"stop\" is in line 1 already");
   expect("{tag} /0.3/", "line 1: no words");
+  expect("stop\n /0.3/\n", "line 2: no words; put a keyword before its threshold");
+  expect("stop /0.3/ {tag}", "line 1, column 6: /0.3/ is no word");
+  expect("/0.3/ stop", "line 1, column 1: /0.3/ is no word");
+  expect("stop /0.3/ /0.4/", "line 1, column 6: /0.3/ is no word");
 }
 
 TEST(Keywords, LeaveOutWordsWithoutAPronunciation) {

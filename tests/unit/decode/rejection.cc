@@ -130,6 +130,17 @@ TEST(Confidence, OfAKeywordGrowsWithItsLength) {
   EXPECT_GE(comparison.keyword_confidence(7, 7), 0);
 }
 
+// The frames around it, which alone were compared, say nothing about a keyword of another path.
+TEST(Confidence, OfAKeywordWhereTheBestPathHasGarbageIsLow) {
+  Spoken spoken({-0.4f, -0.4f, -0.4f});
+  spoken.words.erase(spoken.words.begin() + 1);
+  spoken.grammar.is_garbage.assign(spoken.grammar.is_speech.size(), false);
+  std::fill(spoken.grammar.is_garbage.begin() + 60, spoken.grammar.is_garbage.begin() + 100, true);
+  const Comparison comparison = spoken.compare();
+  EXPECT_LT(comparison.keyword_confidence(60, 100), 0.01f);
+  EXPECT_GT(comparison.keyword_confidence(20, 60), 0.1f);
+}
+
 TEST(HeardPath, LeavesOutWhatWordsCost) {
   const std::vector<asr_path_arc> arcs{{0, 1, 0, 1, 10}, {1, 0, 5, 2, 0}, {1, 2, 6, 3, 20}};
   asr_path path{};

@@ -139,6 +139,17 @@ TEST(Boost, PhrasesThatTheGraphCannotSayAreLeftOut) {
   EXPECT_TRUE(GraphBoost(given, index).unheard.phrases.empty());
 }
 
+// A zero byte does not end the message, and no character is cut in half.
+TEST(Boost, ShowsUnknownWordsOfAnyBytes) {
+  Boost given;
+  given.phrases = {{std::string("a\0b", 3)}, {"\xff"}};
+  EXPECT_NE(GraphBoost(given, WordIndex(kWords)).unheard.what().find("('a\\x00b', '\\xff'), so"), std::string::npos);
+  std::string long_word = "x";
+  for (int i = 0; i < 30; ++i) long_word += "\u00e9";
+  given.phrases = {{long_word}};
+  EXPECT_NE(GraphBoost(given, WordIndex(kWords)).unheard.what().find("\u00e9'), so"), std::string::npos);
+}
+
 // All words are listed, unless there are more than a message may have.
 TEST(Boost, ListsUnknownWords) {
   const WordIndex index(kWords);
