@@ -238,7 +238,7 @@ TEST(Lattices, OfTooMuchAreNarrowedAndSaySo) {
   constexpr size_t kFrames = 700, kPdfs = 4;
   asr_stream_config config = lattice_stream();
   config.input = ASR_INPUT_LOGLIKES;
-  config.lattice_beam = 10;
+  config.lattice_beam = 14;
   config.acoustic_scale = 0.42f;
   for (const float loud : {-1e10f, -1e18f}) {
     std::vector<float> rows(kFrames * kPdfs, 0);
@@ -247,7 +247,7 @@ TEST(Lattices, OfTooMuchAreNarrowedAndSaySo) {
     ASSERT_NE(event, nullptr);
     EXPECT_NE(asr_event_flags(event.get()) & ASR_FLAG_BEAM_NARROWED, 0u);
     const asr_lattice lattice = lattice_of(event.get());
-    EXPECT_LT(lattice.beam, 10);
+    EXPECT_LT(lattice.beam, 14);
     EXPECT_EQ(lattice.n_frames, kFrames);
     for (uint64_t a = 0; a < lattice.n_arcs; ++a) {
       ASSERT_TRUE(lattice.arc_posterior[a] >= 0 && lattice.arc_posterior[a] <= 1) << lattice.arc_posterior[a];
