@@ -13,6 +13,7 @@ from ._options import Options
 from ._service import Service
 
 _BACKLOG = 128  # asyncio accepts so many in a row, even if it is out of files
+_HANDSHAKE_S = 10.0  # of TLS at most; until then a socket takes 300 kB, and no place
 _OTHERS = 64  # sockets of balancers, of pages, and of those that are told that there is no room
 
 
@@ -33,7 +34,7 @@ class Door:
             options.host,
             options.port,
             ssl=options.tls,
-            ssl_handshake_timeout=options.limits.idle_s if options.tls is not None else None,
+            ssl_handshake_timeout=min(_HANDSHAKE_S, options.limits.idle_s) if options.tls is not None else None,
             backlog=_BACKLOG,
         )
         return int(self._server.sockets[0].getsockname()[1])
