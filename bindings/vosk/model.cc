@@ -101,7 +101,7 @@ Grammar compiled_by(GrammarBuilder &builder, const std::string &text, const Buil
     return builder.srgs(text, config);
   } catch (const Error &error) {
     throw Error(error.status(), std::string(error.what()) + "; phrases with words that are not in " + lexicon +
-                                  ", written as there, were left out");
+                                    ", written as there, were left out");
   }
 }
 
