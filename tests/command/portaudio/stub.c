@@ -15,8 +15,8 @@ typedef struct {
 } DeviceInfo;
 
 static DeviceInfo devices[] = {{2, "Loudspeaker", 0, 0, 2, {0, 0, 0, 0}, 48000},
-                                     {2, "Headset", 0, 1, 0, {0.01, 0, 0.1, 0}, 16000},
-                                     {2, "Desk microphone", 0, 2, 0, {0.01, 0, 0.1, 0}, 16000}};
+                               {2, "Headset", 0, 1, 0, {0.01, 0, 0.1, 0}, 16000},
+                               {2, "Desk microphone", 0, 2, 0, {0.01, 0, 0.1, 0}, 16000}};
 static FILE *recording = NULL;
 static int n_reads = 0;
 
