@@ -100,7 +100,8 @@ RecordingPart part_of(const std::string &line, const std::map<std::string, Utter
     fail(ASR_BAD_FILE, "has not the four words of a segment: id, recording, begin and end");
   }
   if (part.end_s == -1) part.end_s = std::numeric_limits<double>::infinity();
-  if (!(part.begin_s >= 0 && part.end_s > part.begin_s)) fail(ASR_BAD_FILE, "ends before it begins; check its times");
+  if (!(part.begin_s >= 0)) fail(ASR_BAD_FILE, "begins before the recording; check its times");
+  if (!(part.end_s > part.begin_s)) fail(ASR_BAD_FILE, "ends before it begins; check its times");
   const auto found = recordings.find(recording);
   if (found == recordings.end())
     fail(ASR_BAD_FILE, "names the recording \"%s\", which wav.scp does not have", recording.c_str());

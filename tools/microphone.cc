@@ -10,6 +10,7 @@
 
 #include "core/base/descriptor.h"
 #include "core/base/error.h"
+#include "core/base/limits.h"
 #include "core/base/printable.h"
 
 namespace asr::tool {
@@ -67,8 +68,9 @@ class PortAudio {
 
   void check(PaError error, const std::string &what) const {
     if (error >= kNoError) return;
+    const char *const text = error_text(error);
     fail(ASR_IO, "listen: %s: %s; check the sound settings of the system, or choose another one of `senone listen --list`",
-         what.c_str(), error_text(error));
+         what.c_str(), text == nullptr ? "unknown error" : text);
   }
 
   PaError (*initialize)();
@@ -140,6 +142,7 @@ Microphone::Microphone(const std::string &chosen, uint32_t rate_hz) : state_(std
   const PaDeviceInfo &info = *state.audio.device_info(state.info.number);
   const PaStreamParameters parameters{state.info.number, 1, kInt16, info.high_input_latency_s, nullptr};
   const auto open = [&](double rate) {
+    if (!(rate >= kMinSampleRateHz && rate <= kMaxSampleRateHz)) return kInvalidSampleRate;
     state.rate_hz = static_cast<uint32_t>(std::lround(rate));
     return state.audio.open_stream(&state.stream, &parameters, nullptr, rate, kAnyFrames, kNoFlags, nullptr, nullptr);
   };

@@ -68,7 +68,7 @@ void BatchRecognizer::take_events() {
     if (kind == EventKind::kError || kind == EventKind::kEnd) is_finished_ = has_ended_ = true;
     if (kind == EventKind::kFinal && !event.text().empty()) {
       std::vector<Heard> finals;
-      finals.push_back({std::move(event), 0});
+      finals.push_back({std::move(event), 0, false});
       results_.push_back(result_of(finals, options_));
     }
   }

@@ -95,6 +95,16 @@ std::string srgs_of(const std::vector<std::string> &phrases) {
          items + "</one-of></item></rule></grammar>";
 }
 
+// Returns what the builder makes of SRGS. Throws Error, with what may be wrong if all phrases were left out.
+Grammar compiled_by(GrammarBuilder &builder, const std::string &text, const BuildConfig &config, const std::string &lexicon) {
+  try {
+    return builder.srgs(text, config);
+  } catch (const Error &error) {
+    throw Error(error.status(), std::string(error.what()) + "; phrases with words that are not in " + lexicon +
+                                    ", written as there, were left out");
+  }
+}
+
 }  // namespace
 
 void report(const std::string &message) { fprintf(stderr, "libvosk: %s\n", message.c_str()); }
@@ -162,7 +172,7 @@ std::shared_ptr<const Graph> Model::compile(const std::vector<std::string> &phra
   }
   BuildConfig config;
   config.unknown = ASR_BUILD_DROP_UNKNOWN;
-  const Grammar compiled = builder().srgs(text, config);
+  const Grammar compiled = compiled_by(builder(), text, config, lexicon());
   std::string missing;
   for (const std::string_view word : compiled.unknown()) missing += (missing.empty() ? "" : ", ") + std::string(word);
   if (!missing.empty()) report("warning: phrases with words that the dictionary lacks are left out of the grammar: " + missing);

@@ -94,7 +94,6 @@ void settle(StreamView stream, double fed_s, double *held_back_s) {
 
 Recognizer::Recognizer(std::shared_ptr<Model> model, float rate_hz, Search search)
     : model_(std::move(model)), rate_hz_(checked_rate(rate_hz)), search_(std::move(search)) {
-  options_.has_unknown = search_.has_unknown;
   if (search_.graph == nullptr && !model_->has_graph()) {
     throw Error(ASR_NOT_FOUND, "the bundle has no graph of its own; make one with `senone graph`, or give a grammar");
   }
@@ -106,7 +105,6 @@ void Recognizer::set_search(const std::string &grammar) {
   const std::lock_guard lock(mutex_);
   if (&preset_of(*model_, search) != &preset_of(*model_, search_)) is_outdated_ = true;
   search_ = std::move(search);
-  options_.has_unknown = search_.has_unknown;
   if (stream_ && !has_ended_ && !is_outdated_) stream_.set_graph(search_.graph ? search_.graph->name() : "");
 }
 
@@ -231,16 +229,19 @@ void Recognizer::take_events() {
       has_ended_ = true;
       return;
     }
-    if (kind == EventKind::kSpeechStart) is_speech_ = true;
+    if (kind == EventKind::kSpeechStart) {
+      is_speech_ = true;
+      has_unknown_ = search_.has_unknown;
+    }
     if (kind == EventKind::kEndpoint) is_ending_ = true;
     if (kind == EventKind::kFinal) is_speech_ = is_ending_ = false;
     if (event.time_s() <= taken_s_) continue;
     if (kind == EventKind::kFinal) {
       partial_ = {};
       taken_s_ = event.time_s();
-      if ((event.flags() & ASR_FLAG_CANCELLED) == 0) finals_.push_back({std::move(event), offset_s});
+      if ((event.flags() & ASR_FLAG_CANCELLED) == 0) finals_.push_back({std::move(event), offset_s, has_unknown_});
     } else if (kind == EventKind::kPartial || kind == EventKind::kProbablyFinished) {
-      partial_ = {std::move(event), offset_s};
+      partial_ = {std::move(event), offset_s, has_unknown_};
     } else if (kind == EventKind::kNoInput) {
       no_input_ = true;
     }

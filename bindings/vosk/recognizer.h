@@ -88,8 +88,9 @@ class Recognizer {
 
   Stream stream_;  // empty before the first samples, and after errors
   bool has_ended_ = false;
-  bool is_speech_ = false;  // an utterance has begun
-  bool is_ending_ = false;  // its FINAL is due
+  bool is_speech_ = false;    // an utterance has begun
+  bool is_ending_ = false;    // its FINAL is due
+  bool has_unknown_ = false;  // the grammar that it began with has "[unk]"
   double held_back_speech_s_ = kMinHeldBack_s, held_back_background_s_ = kMinHeldBack_s;
   uint64_t n_fed_ = 0;       // samples of the stream
   uint64_t n_before_ = 0;    // samples of streams before

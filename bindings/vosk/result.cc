@@ -50,8 +50,12 @@ std::string text_of(const std::vector<Heard> &finals) {
   return text;
 }
 
-bool is_rejected(const std::vector<Heard> &finals) {
-  return std::any_of(finals.begin(), finals.end(), [](const Heard &final) { return final.event.flags() & ASR_FLAG_REJECTED; });
+// Returns what results without words have as their text.
+std::string unheard_text(const std::vector<Heard> &finals) {
+  const bool is_unknown = std::any_of(finals.begin(), finals.end(), [](const Heard &final) {
+    return final.has_unknown && (final.event.flags() & ASR_FLAG_REJECTED) != 0;
+  });
+  return is_unknown ? kUnknown : "";
 }
 
 // Appends the words as objects at the depth of their members.
@@ -115,7 +119,7 @@ std::vector<Choice> choices_of(const std::vector<Heard> &finals, const ResultOpt
     return choices;
   }
   if (heard.empty()) {
-    choices.push_back({options.has_unknown && is_rejected(finals) ? kUnknown : "", 0, {}});
+    choices.push_back({unheard_text(finals), 0, {}});
     return choices;
   }
   MeanConfidence mean;
@@ -182,7 +186,7 @@ std::string result_of(const std::vector<Heard> &finals, const ResultOptions &opt
   if (options.words) append_words(finals, 3, &words);
   if (!words.empty()) result.add("result", list_of(words));
   const std::string text = text_of(finals);
-  result.add_text("text", text.empty() && options.has_unknown && is_rejected(finals) ? kUnknown : text);
+  result.add_text("text", text.empty() ? unheard_text(finals) : text);
   return result.close();
 }
 

@@ -13,13 +13,13 @@ constexpr char kUnknown[] = "[unk]";  // what Vosk's grammars call other speech
 struct ResultOptions {
   bool words = false, partial_words = false, nlsml = false;
   int max_alternatives = 0;
-  bool has_unknown = false;  // rejected speech is called "[unk]"
 };
 
 // An event of a stream that began `offset_s` after the recognizer's first sample.
 struct Heard {
   Event event;
   double offset_s = 0;
+  bool has_unknown = false;  // its grammar has "[unk]", which is what rejected speech is called then
 };
 
 // Returns the result of the utterances that have ended since the last one.

@@ -85,6 +85,13 @@ TEST_F(Listen, AMicrophoneThatGoesLeavesItsWords) {
   EXPECT_NE(outcome.output.find("Desk microphone has stopped: Device unavailable; "), std::string::npos) << outcome.output;
 }
 
+TEST_F(Listen, AMicrophoneWithoutARateIsRefused) {
+  behave("no rate");
+  const Outcome outcome = listen("");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.output.find("Desk microphone cannot be opened: "), std::string::npos) << outcome.output;
+}
+
 TEST_F(Listen, LostAudioIsToldOnce) {
   behave("lost");
   const Outcome outcome = listen("--seconds 5");

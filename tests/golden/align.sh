@@ -219,13 +219,14 @@ for name in 001 002 003; do tail -c +45 "$work/speech/$name.wav"; done >"$work/k
 seconds() { echo "$(stat -c %s "$work/speech/$1.wav")" | awk '{ print ($1 - 44) / 32000 }'; }
 first=$(seconds 001) second=$(awk "BEGIN { print $(seconds 001) + $(seconds 002) }")
 printf 'all %s\n' "$work/kaldi/all.raw" >"$work/kaldi/wav.scp"
-printf '%s\n' "x all 0 $first" "y all $first $second" "z all $second -1" "late all 100 101" "long all 0 100" "none other 0 1" "back all 2 1" \
+printf '%s\n' "x all 0 $first" "y all $first $second" "z all $second -1" "late all 100 101" "long all 0 100" "none other 0 1" "back all 2 1" "early all -1 1" \
   >"$work/kaldi/segments"
 printf 'x %s\ny %s\nz %s\nlate a\nlong a\n' "$(text_of 001)" "$(text_of 002)" "$(text_of 003)" >"$work/kaldi/text"
 if align --raw-rate 16000 --folder "$work/kaldi" --ctm "$work/kaldi.ctm" 2>"$work/log"; then failed "bad segments pass"; fi
 diff <(grep -E '^00[123]' "$work/words" | cut -d ' ' -f 2-) <(cut -d ' ' -f 2- "$work/kaldi.ctm") || failed "other times: $(cat "$work/log")"
 for message in 'late: .*all.raw: ends at .* s, before the end of the part from 100.00 s on' 'long: .*all.raw: ends at ' \
-  'segments:6: names the recording "other", which wav.scp does not have' 'segments:7: ends before it begins' '3 of 7 recordings'; do
+  'segments:6: names the recording "other", which wav.scp does not have' 'segments:7: ends before it begins' \
+  'segments:8: begins before the recording' '3 of 8 recordings'; do
   grep "$message" "$work/log" >/dev/null || failed "$message: $(cat "$work/log")"
 done
 echo "align.sh: $(wc -l <"$work/words") words, $(wc -l <"$work/phones") phones"

@@ -70,7 +70,11 @@ def grammar(model: Model, expected: dict[str, str]) -> None:
     recognizer.SetGrammar('["yes", "no", "turn on the light", "[unk]"]')
     path = next(iter(expected))
     assert said(recognizer, pieces(path)) == "[unk]"
+    ready = [recognizer.AcceptWaveform(piece) for piece in pieces(path)][-1]
+    while not ready:
+        ready = recognizer.AcceptWaveform(SILENCE[:3200])
     recognizer.SetGrammar('["yes", "no", "turn on the light"]')
+    assert json.loads(recognizer.Result())["text"] == "[unk]"  # of the grammar that it was said to
     assert said(recognizer, pieces(path)) == ""
     recognizer.SetGrammar("[]")  # the model's own
     assert said(recognizer, pieces(path)) == expected[path]

@@ -476,6 +476,21 @@ class Bounds(Case):
                 await each.__aexit__(None, None, None)
         await self._quiet()
 
+    async def test_silent_sockets_make_room(self) -> None:
+        """Of 2 * 4 + 64 sockets the oldest that say nothing go; who asks is answered."""
+        silent = [await asyncio.open_connection("127.0.0.1", self.server.port) for _ in range(80)]
+        try:
+            await self._quiet()
+            for reader, _ in silent[:8]:
+                with contextlib.suppress(ConnectionResetError):
+                    self.assertEqual(await asyncio.wait_for(reader.read(), WAIT_S), b"")
+            writer, reader = silent[-1][1], silent[-1][0]
+            writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.assertIn(b" 200 ", await asyncio.wait_for(reader.readline(), WAIT_S))
+        finally:
+            for _, writer in silent:
+                writer.close()
+
     async def test_who_does_not_read_is_dropped(self) -> None:
         """Long replies fill the buffers of both sides, so that the server must wait."""
         language = "x" * 60000
@@ -535,6 +550,24 @@ class Idle(Case):
         self.assertIn(b" 408 ", await asyncio.wait_for(reader.readline(), WAIT_S))
         writer.close()
         self.assertEqual({line["reason"] for line in self.server.logged("connection ended")}, {"idle"})
+
+
+    async def test_sockets_without_a_request_are_closed(self) -> None:
+        """Also one that has begun a request; not one that has made a request and may make another."""
+        silent, slow, polite = [await asyncio.open_connection("127.0.0.1", self.server.port) for _ in range(3)]
+        slow[1].write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")
+        health = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        polite[1].write(health)
+        self.assertIn(b" 200 ", await asyncio.wait_for(polite[0].readline(), WAIT_S))
+        for reader, _ in (silent, slow):
+            with contextlib.suppress(ConnectionResetError):
+                self.assertEqual(await asyncio.wait_for(reader.read(), WAIT_S), b"")
+        polite[1].write(health)
+        while (line := await asyncio.wait_for(polite[0].readline(), WAIT_S)) and b" 200 " not in line:
+            pass
+        self.assertTrue(line)
+        for _, writer in (silent, slow, polite):
+            writer.close()
 
 
 class Admission(Case):
@@ -679,6 +712,34 @@ class Life(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual(await client.end(), "low")
             self.assertEqual(server.stop(), 0)
 
+    async def test_a_reload_while_a_grammar_is_compiled(self) -> None:
+        """The stream is the new model's, whether the old one is closed before the grammar is added to it or after."""
+        from senone.serve import _service
+        from senone.serve._models import Model
+        from senone.serve._options import Bundle, Options
+
+        bundle = Bundle("model", str(TONES / "model"), str(TONES / "tones.dict"))
+        for is_closed_before in (False, True):
+            service = _service.Service(Options([bundle], ["cpu"], threads=1))
+            await service.start()
+            old, new = service.models["model"], Model(bundle, service.options)
+            lease = old.lease
+
+            def compile_meanwhile(*arguments: Any) -> Any:
+                if is_closed_before:
+                    old.close()
+                found = None if is_closed_before else lease(*arguments)
+                service.models = {"model": new}
+                return found or lease(*arguments)
+
+            with unittest.mock.patch.object(old, "lease", compile_meanwhile):
+                async with service.connection("http", "") as connection:
+                    await connection.open(old, phrases=["low", "high"])
+                    self.assertEqual((old.streams(), new.streams()), ([0], [1]))
+            self.assertEqual(new.streams(), [0])
+            old.close()
+            await service.close()
+
     async def test_signals_while_the_bundles_are_loaded(self) -> None:
         from senone.serve import _service
         from senone.serve.__main__ import serve
@@ -731,6 +792,16 @@ class Life(unittest.IsolatedAsyncioTestCase):
 
 
 class Parts(unittest.TestCase):
+    def test_a_bundle_may_have_its_dictionary(self) -> None:
+        from senone.serve._options import parse
+
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(parse([folder]).bundles[0].lexicon)
+            own = Path(folder, "lexicon.dict")
+            own.touch()
+            self.assertEqual(parse([folder]).bundles[0].lexicon, str(own))
+            self.assertEqual(parse([folder, "--lexicon", "other.dict"]).bundles[0].lexicon, "other.dict")
+
     def test_accepts_without_files_do_not_fill_the_log(self) -> None:
         from senone.serve._log import _Seldom
 

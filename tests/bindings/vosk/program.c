@@ -224,6 +224,7 @@ static void grammars(const char *folder) {
   CHECK(vosk_model_find_word(model, "middle") == -1);
   CHECK(vosk_model_find_word(model, "mid") != vosk_model_find_word(model, "low"));
   CHECK(vosk_recognizer_new(model, kRate) == NULL); /* the bundle has no graph of its own */
+  CHECK(vosk_recognizer_new_grm(model, kRate, "[\"LOW\"]") == NULL);
   VoskRecognizer *const recognizer = vosk_recognizer_new_grm(model, kRate, "[\"low mid\", \"high\", \"unheard of\"]");
   CHECK(recognizer != NULL);
   CHECK(feed(recognizer) >= 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A libportaudio.so.2 for the test of `senone listen`. Its microphones play the samples of the file STUB_RECORDING (16 bits, at
  * 16 kHz), and then silence. STUB_PORTAUDIO: "none": there is no microphone; "gone": it stops with the recording; "rate": it
- * knows only its own rate, and plays at that; "lost": some audio is lost. */
+ * knows only its own rate, and plays at that; "lost": some audio is lost; "no rate": it
+ * says that its rate is 0. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,9 @@ typedef struct {
   double latencies[4], rate;
 } DeviceInfo;
 
-static const DeviceInfo devices[] = {{2, "Loudspeaker", 0, 0, 2, {0, 0, 0, 0}, 48000},
-                                     {2, "Headset", 0, 1, 0, {0.01, 0, 0.1, 0}, 16000},
-                                     {2, "Desk microphone", 0, 2, 0, {0.01, 0, 0.1, 0}, 16000}};
+static DeviceInfo devices[] = {{2, "Loudspeaker", 0, 0, 2, {0, 0, 0, 0}, 48000},
+                               {2, "Headset", 0, 1, 0, {0.01, 0, 0.1, 0}, 16000},
+                               {2, "Desk microphone", 0, 2, 0, {0.01, 0, 0.1, 0}, 16000}};
 static FILE *recording = NULL;
 static int n_reads = 0;
 
@@ -25,6 +26,7 @@ static int is(const char *what) {
 }
 
 int Pa_Initialize(void) {
+  if (is("no rate")) devices[2].rate = 0;
   fprintf(stderr, "stub: noise as ALSA makes it\n");
   return 0;
 }
@@ -38,7 +40,7 @@ int Pa_OpenStream(void **stream, const void *input, const void *output, double r
                   unsigned long flags, void *callback, void *user_data) {
   (void)input, (void)n_frames, (void)flags, (void)user_data;
   if (output != NULL || callback != NULL) return -9996;
-  if (is("rate") && rate != 16000) return -9997;
+  if ((is("rate") && rate != 16000) || is("no rate")) return -9997;
   const char *const path = getenv("STUB_RECORDING");
   recording = path == NULL ? NULL : fopen(path, "rb");
   *stream = &recording;

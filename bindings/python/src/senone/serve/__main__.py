@@ -16,7 +16,6 @@ import senone
 from ._options import Options, parse
 
 _CLEANUP_S = 5.0
-_BACKLOG = 128  # asyncio accepts so many in a row, even if it is out of files
 _MODULES = ("aiohttp", "prometheus_client")
 
 
@@ -24,13 +23,15 @@ async def serve(options: Options, ready: Optional[asyncio.Future[tuple[int, Opti
     """Serves until SIGTERM or SIGINT. ready: gets the ports."""
     from aiohttp import web
 
+    from ._door import Door
     from ._log import log
     from ._service import Service
     from ._web import Web
     from ._wyoming import Wyoming
 
     service = Service(options)
-    runner = web.AppRunner(Web(service).app, access_log=None, handle_signals=False)
+    door = Door(service)
+    runner = web.AppRunner(Web(service, door).app, access_log=None, handle_signals=False)
     wyoming = Wyoming(service)
     ended = asyncio.Event()
     tasks: set[asyncio.Task[None]] = set()
@@ -47,8 +48,8 @@ async def serve(options: Options, ready: Optional[asyncio.Future[tuple[int, Opti
     async def listen() -> None:
         await service.start()
         await runner.setup()
-        await web.TCPSite(runner, options.host, options.port, ssl_context=options.tls, backlog=_BACKLOG).start()
-        port = runner.addresses[0][1]
+        assert runner.server is not None
+        port = await door.listen(runner.server, options)
         wyoming_port = None
         if options.wyoming_port is not None:
             wyoming_port = await wyoming.start(options.host, options.wyoming_port)
@@ -71,10 +72,18 @@ async def serve(options: Options, ready: Optional[asyncio.Future[tuple[int, Opti
         stopped.cancel()
         await asyncio.wait({listening, stopped})
         await wyoming.stop()
+        door.close()
         with contextlib.suppress(asyncio.TimeoutError):  # of what the client of a connection that has ended does not close
-            await asyncio.wait_for(runner.cleanup(), _CLEANUP_S)
+            await asyncio.wait_for(_end(runner), _CLEANUP_S)
         await service.close()
     log("stopped")
+
+
+async def _end(runner: Any) -> None:
+    """Closes the connections of HTTP, whose sockets the runner did not open."""
+    if runner.server is not None:
+        await runner.server.shutdown(_CLEANUP_S)
+    await runner.cleanup()
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
@@ -87,7 +96,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     from ._log import start_logging
 
     start_logging()
-    _allow_files(2 * options.limits.connections + 256)
+    _allow_files(3 * options.limits.connections + 256)
     try:
         asyncio.run(serve(options))
     except (senone.Error, ImportError, OSError) as error:

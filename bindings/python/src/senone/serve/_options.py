@@ -145,7 +145,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     models = parser.add_argument_group("models; [NAME=] chooses a bundle, and without it all have the value")
     models.add_argument(
-        "--lexicon", action="append", default=[], metavar="[NAME=]FILE", help="dictionary for grammars that clients send"
+        "--lexicon",
+        action="append",
+        default=[],
+        metavar="[NAME=]FILE",
+        help="dictionary for grammars that clients send; default: BUNDLE/lexicon.dict, if there is one",
     )
     models.add_argument(
         "--g2p", action="append", default=[], metavar="[NAME=]FILE", help="pronounces the words that the dictionary lacks"
@@ -231,9 +235,15 @@ def _bundles(found: argparse.Namespace) -> list[Bundle]:
         raise ValueError("name a bundle; none is installed")
     of = {option: _by_name(option, getattr(found, option), named) for option in ("lexicon", "g2p", "language")}
     return [
-        Bundle(name, path, of["lexicon"].get(name), of["g2p"].get(name), of["language"].get(name) or "en")
+        Bundle(name, path, of["lexicon"].get(name) or _lexicon(path), of["g2p"].get(name), of["language"].get(name) or "en")
         for name, path in named.items()
     ]
+
+
+def _lexicon(path: str) -> str | None:
+    """Returns the dictionary that lies in a bundle, as for libvosk."""
+    lexicon = os.path.join(path, "lexicon.dict")
+    return lexicon if os.path.isfile(lexicon) else None
 
 
 def _devices(text: str) -> list[str]:

@@ -269,12 +269,8 @@ class Connection:
     ) -> Session:
         """Opens the stream, in place of an earlier one. Raises Refused."""
         await self.close_stream()
-        model = self.service.models.get(model.name, model)  # a reload may have replaced it
         try:
-            if phrases is None and srgs is None:
-                lease = model.lease()
-            else:
-                lease = await self.service.run_long(model.lease, phrases, srgs)
+            model, lease = await self._lease(model, phrases, srgs)
             try:
                 rate = rate or model.rate
                 stream = lease.engine.stream(graph=lease.graph, rate=rate, max_backlog_ms=_BACKLOG_MS, **config)
@@ -289,6 +285,23 @@ class Connection:
         width = {"float": 4, "int16": 2}.get(config.get("input", "float"), 1)
         self.session = Session(self, lease, stream, rate, width, config.get("n_channels", 1))
         return self.session
+
+    async def _lease(self, model: Model, phrases: list[str] | None, srgs: str | None) -> tuple[Model, Lease]:
+        """Returns a place on the model, or on that of its name which a reload has put there, also while the grammar compiles.
+        Raises Refused, senone.Error."""
+        while True:
+            model = self.service.models.get(model.name, model)
+            if phrases is None and srgs is None:
+                return model, model.lease()
+            try:
+                lease = await self.service.run_long(model.lease, phrases, srgs)
+            except senone.Error:
+                if self.service.models.get(model.name, model) is model:
+                    raise
+                continue  # the model was closed
+            if self.service.models.get(model.name, model) is model:
+                return model, lease
+            lease.release()
 
     def failed(self, error: senone.Error) -> Refused:
         """Returns what the client is told of an error of the library."""

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from . import _aeap, _files, _jambonz, _vosk
+from ._door import Door
 from ._log import log_failure
 from ._options import is_loopback
 from ._refused import Gone, Refused
@@ -37,9 +38,9 @@ _PAGE_HEADERS = {
 class Web:
     """Routes requests to the protocols."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, door: Door) -> None:
         self._service = service
-        self.app = web.Application()
+        self.app = web.Application(middlewares=[door.enter])
         self.app.router.add_get("/", self._root)
         self.app.router.add_get("/page/{name}", self._page)
         self.app.router.add_get("/status", self._status)
