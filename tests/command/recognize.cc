@@ -673,6 +673,26 @@ TEST(RecognizeCommand, StatisticsAreForCepstraAlone) {
   EXPECT_TRUE(has(both, "recognize: --cmn chooses the mean of cepstra, which --cmvn gives ")) << both.output;
 }
 
+// A mean that is subtracted and one that statistics give are the same.
+TEST(RecognizeCommand, CepstraHaveTheMeanOfTheirUtterance) {
+  std::vector<float> sums(14, 6.0f);
+  sums.back() = 4;
+  std::vector<std::vector<float>> rows;
+  for (const float value : {1.0f, 2.0f, 1.0f, 2.0f}) rows.emplace_back(13, value);
+  const std::string features = " --json --features " + archive("cepstra", {{"a", rows}});
+  const auto result = [](const std::string &arguments) {
+    const Outcome outcome = recognize_command(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << arguments << outcome.output;
+    const size_t begin = outcome.output.find("\"text\"");
+    return begin == std::string::npos ? "" : outcome.output.substr(begin, outcome.output.find('\n', begin) - begin);
+  };
+  const std::string batch = result("--cmn batch" + features);
+  EXPECT_NE(batch, "");
+  EXPECT_EQ(batch, result("--cmvn " + archive("mean", {{"a", {sums}}}) + features));
+  EXPECT_NE(batch, result("--cmn none" + features));
+  EXPECT_NE(result("--cmn live" + features), "");
+}
+
 TEST(RecognizeCommand, BadUsage) {
   const std::string file = tone_recording("high");
   EXPECT_EQ(recognize_command("").exit_code, 2);
