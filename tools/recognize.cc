@@ -43,7 +43,7 @@ class BundleWarnings {
   static void print(asr_log_level, const char *message, void *warnings) {
     const std::string &prefix = static_cast<const BundleWarnings *>(warnings)->prefix_;
     if (strncmp(message, prefix.c_str(), prefix.size()) == 0)
-      print_line(stderr, "senone: warning: %s", in_command_terms(message).c_str());
+      print_line(stderr, "senone: warning: %s%s", prefix.c_str(), in_command_terms(message + prefix.size()).c_str());
   }
   const std::string prefix_;
 };
