@@ -236,9 +236,10 @@ void AudioDecoder::read_format(size_t n) {
   // Samples of few bits may stand in more bytes, unless the number of bytes a second says that they do not.
   const uint32_t in_block = found_.n_channels > 0 && block % found_.n_channels == 0 ? block / found_.n_channels : 0;
   if (in_block > n_bytes && number(8, 4) == uint64_t{found_.rate_hz} * found_.n_channels * n_bytes) {
-    warnings_.push_back(format("has samples of %u bits and blocks of %u bytes by its header, which do not agree; the bits are "
-                               "taken for right, as the bytes a second are",
-                               n_bits, block));
+    warnings_.push_back(
+        format("has samples of %u bits and blocks of %u bytes by its header, which do not agree; the bits are "
+               "taken for right, as the bytes a second are",
+               n_bits, block));
   } else {
     n_bytes = std::max(n_bytes, in_block);
   }
