@@ -211,6 +211,9 @@ void run(Options options) {
   const auto failed = [](const Recognition &result) { return !result.error.empty(); };
   const auto n_failed = std::count_if(results.begin(), results.end(), failed);
   const char *const things = options.endpoint.empty() ? "utterances" : "recordings";
+  if (results.empty() && !(journal && journal->n_older() > 0)) {
+    fail(ASR_BAD_FILE, "%s: has no utterances; check how it was written", (options.features + options.loglikes).c_str());
+  }
   if (n_failed > 0) fail(ASR_IO, "%td of %zu %s failed", n_failed, results.size(), things);
 }
 
