@@ -673,6 +673,35 @@ TEST(RecognizeCommand, StatisticsAreForCepstraAlone) {
   EXPECT_TRUE(has(both, "recognize: --cmn chooses the mean of cepstra, which --cmvn gives ")) << both.output;
 }
 
+TEST(RecognizeCommand, ArchivesWithoutUtterancesAreRefused) {
+  const std::string empty = tone_bundle() + "/empty.ark";
+  std::ofstream{empty};
+  for (const char *option : {"--features ", "--loglikes "}) {
+    const Outcome outcome = recognize_command(option + ("ark:" + empty));
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_TRUE(has(outcome, "empty.ark: has no utterances")) << outcome.output;
+  }
+}
+
+TEST(RecognizeCommand, ModelsOfOtherFeaturesRefuseAudio) {
+  const std::string bundle = tone_bundle() + "/from_archives", index = bundle + "/senone.json";
+  std::filesystem::create_directory(bundle);
+  for (const auto &entry : std::filesystem::directory_iterator(tone_bundle())) {
+    if (!entry.is_directory()) std::filesystem::copy(entry.path(), bundle + "/" + entry.path().filename().string());
+  }
+  std::ostringstream text;
+  text << std::ifstream(index).rdbuf();
+  const std::string key = "\"front_end\": {";
+  std::string changed = text.str();
+  ASSERT_NE(changed.find(key), std::string::npos);
+  std::ofstream(index) << changed.insert(changed.find(key) + key.size(), "\"from_archives\": true,");
+  const Outcome audio = run_program("senone", "recognize --device cpu --model " + bundle + " " + tone_recording("high"));
+  EXPECT_EQ(audio.exit_code, 1);
+  EXPECT_TRUE(has(audio, "takes features made elsewhere, but no audio; feed rows of 39 values")) << audio.output;
+  const std::string rows = archive("elsewhere", {{"a", {std::vector<float>(39, 1.0f), std::vector<float>(39, 2.0f)}}});
+  EXPECT_EQ(run_program("senone", "recognize --device cpu --model " + bundle + " --features " + rows).exit_code, 0);
+}
+
 // A mean that is subtracted and one that statistics give are the same.
 TEST(RecognizeCommand, CepstraHaveTheMeanOfTheirUtterance) {
   std::vector<float> sums(14, 6.0f);
