@@ -94,6 +94,7 @@ std::vector<float> ArchiveFeatures::rows(const std::string &key, const kaldi::Ma
   Normaliser normaliser(front_end_, cmn_);
   normaliser.push(cepstra.data(), matrix.n_rows, &normalised);
   normaliser.finish(&normalised);
+  while (normaliser.take(&normalised)) continue;
   const DynamicTables tables(front_end_);
   DynamicFeatures dynamic(*tables.view());
   dynamic.push(normalised.data(), matrix.n_rows);

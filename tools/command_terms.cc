@@ -2,7 +2,11 @@
 #include "tools/command_terms.h"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <map>
+
+#include "api_names.h"
 
 namespace asr::tool {
 namespace {
@@ -56,28 +60,46 @@ std::string renamed(const std::string &token) {
   return found != options().end() ? found->second : "--" + with_dashes(field);
 }
 
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool is_of_api(const std::string &name) {
+  return std::find(std::begin(kApiNames), std::end(kApiNames), name) != std::end(kApiNames);
+}
+
+// Whether a name begins here. Within a path or quotes it is the user's.
+bool begins_name(const std::string &message, size_t at) {
+  if (message.compare(at, 4, "asr_") != 0 && message.compare(at, 4, "ASR_") != 0) return false;
+  return at == 0 || (!is_name(message[at - 1]) && std::string("/\\.-'\"").find(message[at - 1]) == std::string::npos);
+}
+
+// Returns the end of the name that begins here, with the field after it.
+size_t end_of_name(const std::string &message, size_t at) {
+  while (at < message.size() && is_name(message[at])) ++at;
+  if (at + 1 < message.size() && message[at] == '.' && is_name(message[at + 1])) {
+    for (++at; at < message.size() && is_name(message[at]);) ++at;
+  }
+  return at;
+}
+
 }  // namespace
 
 std::string in_command_terms(const std::string &message) {
-  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   std::string result;
   for (size_t at = 0; at < message.size();) {
-    const bool begins = (message.compare(at, 4, "asr_") == 0 || message.compare(at, 4, "ASR_") == 0) &&
-                        (at == 0 || (!is_name(message[at - 1]) && message[at - 1] != '/'));
-    if (!begins) {
+    if (!begins_name(message, at)) {
       result += message[at++];
       continue;
     }
-    size_t end = at;
-    while (end < message.size() && is_name(message[end])) ++end;
-    if (at == 0 && message.compare(end, 2, ": ") == 0) {  // the function that failed
+    const size_t end = end_of_name(message, at);
+    const std::string token = message.substr(at, end - at);
+    const size_t dot = token.find('.');
+    const bool is_function = is_of_api(token + "(");
+    const bool is_ours = is_function || is_of_api(dot == std::string::npos ? token : token.substr(0, dot + 1));
+    if (at == 0 && is_function && message.compare(end, 2, ": ") == 0) {
       at = end + 2;
       continue;
     }
-    if (end + 1 < message.size() && message[end] == '.' && is_name(message[end + 1])) {
-      for (++end; end < message.size() && is_name(message[end]);) ++end;
-    }
-    result += renamed(message.substr(at, end - at));
+    result += is_ours ? renamed(token) : token;
     at = end;
   }
   return result;

@@ -7,7 +7,7 @@
 namespace asr::tool {
 
 // Returns the message with options instead of fields ("--lattice-beam" for "asr_stream_config.lattice_beam"), and without the
-// function that failed.
+// function that failed. Paths, quoted words and whatever else is no name of the C ABI stay as they are.
 std::string in_command_terms(const std::string &message);
 
 }  // namespace asr::tool

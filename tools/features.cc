@@ -48,6 +48,7 @@ void run(const ArchiveCommand &kind, const Arguments &arguments) {
   MatrixOutput output(command, recordings.matrices, arguments.compress);
   const Bundle bundle = read_bundle(recordings.model);
   check_has_gaussians(bundle);
+  if (recordings.features.empty()) check_takes_audio(bundle);
   asr_backend_options options{};
   options.size = sizeof(options);
   options.max_lanes = 1;

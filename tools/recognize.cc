@@ -43,7 +43,7 @@ class BundleWarnings {
   static void print(asr_log_level, const char *message, void *warnings) {
     const std::string &prefix = static_cast<const BundleWarnings *>(warnings)->prefix_;
     if (strncmp(message, prefix.c_str(), prefix.size()) == 0)
-      print_line(stderr, "senone: warning: %s", in_command_terms(message).c_str());
+      print_line(stderr, "senone: warning: %s%s", prefix.c_str(), in_command_terms(message + prefix.size()).c_str());
   }
   const std::string prefix_;
 };
@@ -211,6 +211,9 @@ void run(Options options) {
   const auto failed = [](const Recognition &result) { return !result.error.empty(); };
   const auto n_failed = std::count_if(results.begin(), results.end(), failed);
   const char *const things = options.endpoint.empty() ? "utterances" : "recordings";
+  if (results.empty() && !(journal && journal->n_older() > 0)) {
+    fail(ASR_BAD_FILE, "%s: has no utterances; check how it was written", (options.features + options.loglikes).c_str());
+  }
   if (n_failed > 0) fail(ASR_IO, "%td of %zu %s failed", n_failed, results.size(), things);
 }
 

@@ -244,6 +244,7 @@ void run_train_em(const TrainEmArguments &arguments) {
   OutputDirectory directory(arguments.out);
   Bundle bundle = read_bundle(arguments.recordings.model);
   check_has_gaussians(bundle);
+  if (arguments.recordings.features.empty()) check_takes_audio(bundle);
   const HmmSet set = read_hmms(bundle);
   check_contexts(bundle, set);
   const AcousticModel start = read_acoustic_model(bundle.file("acoustic.bin"));

@@ -217,6 +217,7 @@ asr_status asr_align(const asr_aligner *aligner, const void *samples, size_t n_s
     if (number(c.input) == ASR_INPUT_FEATURES) {
       item.rows = copied_rows(samples, n_samples, front_end.n_dims());
     } else {
+      asr::check_takes_audio(aligner->model.bundle);
       item.more = reader(*aligner, *worker, c, samples, n_samples);
     }
     worker->aligner.align({{c.lenient == 1, c.skip_cost, c.foreign_cost}, true}, &worker->pool, &items);

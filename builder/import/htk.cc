@@ -29,6 +29,7 @@ std::vector<std::pair<std::string, std::string>> read_hmm_list(const std::string
 FrontEnd features_front_end(uint32_t n_dims) {
   FrontEnd f = htk_front_end();
   f.dynamic = DynamicKind::kNone;
+  f.from_archives = true;
   f.n_ceps = n_dims;
   f.n_mel = std::max(f.n_mel, n_dims);
   return f;

@@ -24,6 +24,7 @@ using kaldi::Matrix;
 // Returns a front end for features made elsewhere: rows of the model's own length, without any processing.
 FrontEnd features_front_end(uint32_t n_dims) {
   FrontEnd f = kaldi_front_end();
+  f.from_archives = true;
   f.n_ceps = n_dims;
   f.n_mel = std::max(f.n_mel, n_dims);
   f.use_energy = false;

@@ -262,6 +262,10 @@ ArchiveReader::ArchiveReader(const std::string &specifier) : source_(std::make_u
     fail(ASR_INVALID_ARGUMENT, "%s: is not an archive; write ark:FILE or scp:FILE", specifier.c_str());
   }
   source_->path = specifier.substr(4);
+  if (source_->path.empty() || source_->path == "-" || source_->path.back() == '|') {
+    fail(ASR_INVALID_ARGUMENT, "%s: archives are read from files, not from pipes; write ark:FILE or scp:FILE",
+         specifier.c_str());
+  }
   if (kind == "scp:") {
     source_->text = read_text(source_->path, {"a list of places in archives (scp)", {}, Characters::kAsTheyAre});
     source_->list.emplace(source_->text, source_->path);

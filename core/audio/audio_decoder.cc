@@ -233,8 +233,16 @@ void AudioDecoder::read_format(size_t n) {
   found_.rate_hz = number(4, 4);
   const uint32_t block = number(12, 2), n_bits = number(14, 2);
   uint32_t n_bytes = codec == kAlaw || codec == kUlaw ? 1 : (n_bits + 7) / 8;
-  // Samples of few bits may stand in more bytes.
-  if (found_.n_channels > 0 && block % found_.n_channels == 0) n_bytes = std::max(n_bytes, block / found_.n_channels);
+  // Samples of few bits may stand in more bytes, unless the number of bytes a second says that they do not.
+  const uint32_t in_block = found_.n_channels > 0 && block % found_.n_channels == 0 ? block / found_.n_channels : 0;
+  if (in_block > n_bytes && number(8, 4) == uint64_t{found_.rate_hz} * found_.n_channels * n_bytes) {
+    warnings_.push_back(
+        format("has samples of %u bits and blocks of %u bytes by its header, which do not agree; the bits are "
+               "taken for right, as the bytes a second are",
+               n_bits, block));
+  } else {
+    n_bytes = std::max(n_bytes, in_block);
+  }
   const Encoding integer = n_bytes == 1 ? Encoding::kUnsigned : Encoding::kSigned;
   found_.code = {codec == kAlaw    ? Encoding::kAlaw
                  : codec == kUlaw  ? Encoding::kUlaw

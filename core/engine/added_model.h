@@ -25,6 +25,7 @@ class AddedModel {
   // Reads and checks a bundle. Throws if its model does not fit the states, the rate or the frames of `own`.
   AddedModel(const std::string &bundle_path, const LoadedModel &own);
 
+  const Bundle &bundle() const { return bundle_; }
   const FeatureTables &tables() const { return tables_; }
 
   // Returns the model on a device of the engine, loaded by the first call. On the thread that calls that device.

@@ -203,7 +203,9 @@ std::shared_ptr<const FusionOptions> Engine::fusion(const FusionRequest &request
 
 void Engine::check_fusion(const StreamOptions &options) const {
   for (const auto &model : options.fusion->front_ends) {
-    if (options.is_audio() && model) model->tables().warp_index(static_cast<double>(options.vtln_warp));
+    if (!options.is_audio() || !model) continue;
+    check_takes_audio(model->bundle());
+    model->tables().warp_index(static_cast<double>(options.vtln_warp));
   }
   if (options.input == ASR_INPUT_FEATURES && !options.fusion->has_own_rows_only()) {
     fail(ASR_UNSUPPORTED,
@@ -253,6 +255,7 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
     options.format.rate_hz = static_cast<uint32_t>(model.bundle().front_end.sample_rate_hz);
   }
   if (options.is_audio()) {
+    check_takes_audio(model.bundle());
     options.resample_filter = resample_filters_.get(options.format.rate_hz, model.bundle().front_end.sample_rate_hz);
     model.tables().warp_index(static_cast<double>(options.vtln_warp));
   }

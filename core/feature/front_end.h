@@ -39,6 +39,7 @@ enum class DynamicKind {
 };
 
 struct FrontEnd {
+  bool from_archives = false;  // the rows are made elsewhere: nothing below says how, and audio is refused
   // Framing
   double sample_rate_hz = 16000;
   uint32_t window_samples = 400, shift_samples = 160, fft_samples = 512;

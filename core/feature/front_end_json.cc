@@ -103,6 +103,7 @@ void for_each_field(AnyFrontEnd &f, Visit &&visit) {
 // that do not have them.
 template <typename Visit>
 void for_each_later_field(Visit &&visit) {
+  visit("from_archives", &FrontEnd::from_archives);
   visit("vtln_htk_bends", &FrontEnd::vtln_htk_bends);
   visit("lpc_order", &FrontEnd::lpc_order);
   visit("compression", &FrontEnd::compression);

@@ -237,6 +237,14 @@ void check_has_gaussians(const Bundle &bundle) {
        bundle.path.c_str(), bundle.scores->n_columns());
 }
 
+void check_takes_audio(const Bundle &bundle) {
+  if (!bundle.front_end.from_archives) return;
+  fail(ASR_UNSUPPORTED,
+       "%s: the model was imported with --features-only, so that it takes features made elsewhere, but no audio; feed rows of "
+       "%u values (senone recognize --features)",
+       bundle.path.c_str(), bundle.front_end.n_dims());
+}
+
 void check_bundle_file_size(const std::string &path, const BundleFile &listed, uint64_t size) {
   if (size == listed.size) return;
   fail(ASR_BAD_FILE, "%s: has %llu bytes, but %s lists %llu; make the bundle again", path.c_str(),

@@ -63,6 +63,9 @@ struct Bundle {
 // Throws ASR_UNSUPPORTED if the bundle has no Gaussians because its log-likelihoods are computed elsewhere.
 void check_has_gaussians(const Bundle &bundle);
 
+// Throws ASR_UNSUPPORTED if the model's features are made elsewhere, so that audio has none.
+void check_takes_audio(const Bundle &bundle);
+
 // Reads and checks senone.json, and checks size and checksum of the listed files. The reader of `unread` checks that file
 // itself. Throws asr::Error: ASR_NOT_FOUND with the name of a missing part, ASR_BAD_FILE with the file and field.
 Bundle read_bundle(const std::string &path, const std::string &unread = "");

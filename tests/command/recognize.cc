@@ -673,6 +673,55 @@ TEST(RecognizeCommand, StatisticsAreForCepstraAlone) {
   EXPECT_TRUE(has(both, "recognize: --cmn chooses the mean of cepstra, which --cmvn gives ")) << both.output;
 }
 
+TEST(RecognizeCommand, ArchivesWithoutUtterancesAreRefused) {
+  const std::string empty = tone_bundle() + "/empty.ark";
+  std::ofstream{empty};
+  for (const char *option : {"--features ", "--loglikes "}) {
+    const Outcome outcome = recognize_command(option + ("ark:" + empty));
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_TRUE(has(outcome, "empty.ark: has no utterances")) << outcome.output;
+  }
+}
+
+TEST(RecognizeCommand, ModelsOfOtherFeaturesRefuseAudio) {
+  const std::string bundle = tone_bundle() + "/from_archives", index = bundle + "/senone.json";
+  std::filesystem::create_directory(bundle);
+  for (const auto &entry : std::filesystem::directory_iterator(tone_bundle())) {
+    if (!entry.is_directory()) std::filesystem::copy(entry.path(), bundle + "/" + entry.path().filename().string());
+  }
+  std::ostringstream text;
+  text << std::ifstream(index).rdbuf();
+  const std::string key = "\"front_end\": {";
+  std::string changed = text.str();
+  ASSERT_NE(changed.find(key), std::string::npos);
+  std::ofstream(index) << changed.insert(changed.find(key) + key.size(), "\"from_archives\": true,");
+  const Outcome audio = run_program("senone", "recognize --device cpu --model " + bundle + " " + tone_recording("high"));
+  EXPECT_EQ(audio.exit_code, 1);
+  EXPECT_TRUE(has(audio, "takes features made elsewhere, but no audio; feed rows of 39 values")) << audio.output;
+  const std::string rows = archive("elsewhere", {{"a", {std::vector<float>(39, 1.0f), std::vector<float>(39, 2.0f)}}});
+  EXPECT_EQ(run_program("senone", "recognize --device cpu --model " + bundle + " --features " + rows).exit_code, 0);
+}
+
+// A mean that is subtracted and one that statistics give are the same.
+TEST(RecognizeCommand, CepstraHaveTheMeanOfTheirUtterance) {
+  std::vector<float> sums(14, 6.0f);
+  sums.back() = 4;
+  std::vector<std::vector<float>> rows;
+  for (const float value : {1.0f, 2.0f, 1.0f, 2.0f}) rows.emplace_back(13, value);
+  const std::string features = " --json --features " + archive("cepstra", {{"a", rows}});
+  const auto result = [](const std::string &arguments) {
+    const Outcome outcome = recognize_command(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << arguments << outcome.output;
+    const size_t begin = outcome.output.find("\"text\"");
+    return begin == std::string::npos ? "" : outcome.output.substr(begin, outcome.output.find('\n', begin) - begin);
+  };
+  const std::string batch = result("--cmn batch" + features);
+  EXPECT_NE(batch, "");
+  EXPECT_EQ(batch, result("--cmvn " + archive("mean", {{"a", {sums}}}) + features));
+  EXPECT_NE(batch, result("--cmn none" + features));
+  EXPECT_NE(result("--cmn live" + features), "");
+}
+
 TEST(RecognizeCommand, BadUsage) {
   const std::string file = tone_recording("high");
   EXPECT_EQ(recognize_command("").exit_code, 2);

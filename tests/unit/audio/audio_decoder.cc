@@ -374,5 +374,23 @@ TEST(AudioDecoder, ChannelsThatCancelEachOtherAreNoticed) {
   }
 }
 
+// Samples may stand in more bytes than they have, but not where only the size of a block says so.
+TEST(AudioDecoder, ContradictorySizesOfSamplesAreNamed) {
+  WavWriter writer;
+  writer.code = {Encoding::kSigned, 2, false};
+  const std::string right = writer.file(signal(1000));
+  std::string wrong_block = right, wide = right;
+  wrong_block[32] = wide[32] = 4;
+  wide.replace(28, 4, number(64000, 4));
+  const Decoded found = decoded(wrong_block);
+  EXPECT_EQ(found.samples, decoded(right).samples);
+  ASSERT_EQ(found.warnings.size(), 1u);
+  EXPECT_EQ(found.warnings[0],
+            "has samples of 16 bits and blocks of 4 bytes by its header, which do not agree; the bits are taken for right, as "
+            "the bytes a second are");
+  EXPECT_TRUE(decoded(right).warnings.empty());
+  EXPECT_EQ(decoded(wide).samples.size(), 500u);
+}
+
 }  // namespace
 }  // namespace asr

@@ -228,6 +228,7 @@ TEST(KaldiModel, BundleKeepsTransitions) {
   options.model = path;
   options.features_only = true;
   write_imported_model(import_kaldi(options), scratch / "bundle");
+  test::expect_error([&] { check_takes_audio(read_bundle(scratch / "bundle")); }, ASR_UNSUPPORTED, "rows of 2 values");
   const HmmSet set = read_hmm_set(scratch / "bundle/hmms.bin");
   ASSERT_EQ(set.transitions.size(), 8u);
   EXPECT_EQ(set.transitions[7].pdf, 2u);

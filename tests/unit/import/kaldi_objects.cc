@@ -177,6 +177,9 @@ TEST_F(Archives, BadListsAndSpecifiers) {
   test::expect_error([&] { list("one " + ark_ + ":9999\n"); }, ASR_BAD_FILE, "points at byte 9999");
   test::expect_error([&] { list("one /no/such:4\n"); }, ASR_NOT_FOUND, "/no/such");
   test::expect_error([&] { read_archive<float>(ark_); }, ASR_INVALID_ARGUMENT, "write ark:FILE or scp:FILE");
+  for (const char *pipe : {"ark:-", "scp:-", "ark:", "ark:gunzip -c a.gz |"}) {
+    test::expect_error([&] { read_archive<float>(pipe); }, ASR_INVALID_ARGUMENT, "from files, not from pipes");
+  }
 }
 
 // All ranges of rows and columns of a matrix of 2 x 3, as Kaldi cuts them: rows up to three beyond the end, with a warning.
