@@ -41,7 +41,7 @@ conforms() {
 }
 passed=''
 scoring='has no memory of its own|the host fuses the scores of this back end|it mixes all Gaussians|it scores all states'
-scoring+='|the host sums the statistics of training'
+scoring+='|the host sums the statistics of training|the CPU scores forced states'
 lacks='makes no lattices|makes no pieces of lattices|gives no pieces of paths|cannot tell what paths share|advances do not overlap'
 lacks+='|has no fused step|it computes MFCC only'
 conforms plain 45 "$scoring|$lacks"
