@@ -15,6 +15,7 @@ import signal
 import socket
 import struct
 import tempfile
+import threading
 import time
 import unittest
 import unittest.mock
@@ -754,8 +755,14 @@ class Life(unittest.IsolatedAsyncioTestCase):
                 time.sleep(0.01)
             loads.append(signals[len(loads)])
             os.kill(os.getpid(), loads[-1])
+            for _ in range(2):  # the loop has seen the signal after that, or has ended by it
+                seen = threading.Event()
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(seen.set)
+                    seen.wait(1)
             return Model(bundle, options)
 
+        loop = asyncio.get_running_loop()
         for signals, listens in (((signal.SIGHUP, signal.SIGTERM), True), ((signal.SIGTERM,), False)):
             loads.clear()
             ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
