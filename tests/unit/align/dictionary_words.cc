@@ -41,7 +41,7 @@ TEST(DictionaryWords, ThatAreMissingAreNamedWithTheRemedy) {
     }
   };
   EXPECT_NE(message("tab").find("the word 'tab' is not in " + (scratch / "d.dict")), std::string::npos) << message("tab");
-  EXPECT_NE(message("tab").find("--g2p"), std::string::npos);
+  EXPECT_NE(message("tab").find("asr_aligner_config.g2p"), std::string::npos);
   EXPECT_NE(message("bad").find("line 2 has the phone 'XX'"), std::string::npos) << message("bad");
   EXPECT_NE(message("...").find("the word '...'"), std::string::npos);
 }
