@@ -5,10 +5,11 @@
 //   senone::GrammarBuilder builder("bundle");           builder.add_lexicon("words.dict");
 //   senone::Grammar menu = builder.jsgf(text);          engine.add_graph_bytes("menu", menu.bytes());
 //   senone::Aligner aligner("bundle", "cmudict.dict");  for (auto word : aligner.align(samples, n, text).words()) ...
+//   senone::CtcSearch search(grammar);                  search.feed(rows, n_rows, row_length);  search.result() ...
 //
-// HANDLES   GrammarBuilder, Grammar, Aligner and Alignment own their objects and can be moved, not copied. A moved-from or
-// default-constructed
-//           one is empty: it converts to false, and may only be assigned to and destroyed.
+// HANDLES   GrammarBuilder, Grammar, Aligner, Alignment and those of CTC own their objects and can be moved, not copied. One
+//           that was moved from or default-constructed is empty: it converts to false, and may only be assigned to and
+//           destroyed.
 // TEXT      Text is never copied: bytes and unknown words belong to their Grammar, which outlives its builder.
 // ERRORS    Errors are as in senone.hpp: senone::Error with the library's message, thrown, or in the Expected of a try_
 //           function.
@@ -18,6 +19,7 @@
 
 #include <asr_build.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,6 +27,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace senone {
 
@@ -319,6 +322,200 @@ class Aligner {
   explicit Aligner(asr_aligner *aligner) : handle_(aligner) {}
 
   std::unique_ptr<asr_aligner, Close> handle_;
+};
+
+// CtcGrammar is a grammar of phrases over the tokens of a network, without a bundle. Searches keep it.
+class CtcGrammar {
+ public:
+  CtcGrammar() = default;
+  // arcs: [n][4], from, to, token, id; finals: states in which phrases end, as asr_ctc_grammar_open says.
+  CtcGrammar(std::uint32_t n_tokens, std::uint32_t blank, const std::vector<std::array<std::int32_t, 4>> &arcs,
+             const std::vector<std::int32_t> &finals)
+      : CtcGrammar(try_make(n_tokens, blank, arcs, finals).value()) {}
+  static Expected<CtcGrammar> try_make(std::uint32_t n_tokens, std::uint32_t blank,
+                                       const std::vector<std::array<std::int32_t, 4>> &arcs,
+                                       const std::vector<std::int32_t> &finals) {
+    asr_ctc_grammar *grammar = nullptr;
+    const asr_status status = asr_ctc_grammar_open(n_tokens, blank, arcs.empty() ? nullptr : arcs.front().data(), arcs.size(),
+                                                   finals.data(), finals.size(), &grammar);
+    if (status != ASR_OK) return detail::last_build_error(status);
+    return CtcGrammar(grammar);
+  }
+  static CtcGrammar load(const std::string &path) { return try_load(path).value(); }
+  static Expected<CtcGrammar> try_load(const std::string &path) {
+    asr_ctc_grammar *grammar = nullptr;
+    const asr_status status = asr_ctc_grammar_load(path.c_str(), &grammar);
+    if (status != ASR_OK) return detail::last_build_error(status);
+    return CtcGrammar(grammar);
+  }
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  const asr_ctc_grammar *get() const noexcept { return handle_.get(); }
+
+  void save(const std::string &path) const { try_save(path).value(); }
+  Expected<void> try_save(const std::string &path) const {
+    return detail::build_outcome(asr_ctc_grammar_save(get(), path.c_str()));
+  }
+  asr_ctc_grammar_info info() const {
+    auto info = detail::sized<asr_ctc_grammar_info>();
+    detail::build_outcome(asr_ctc_grammar_get_info(get(), &info)).value();
+    return info;
+  }
+
+ private:
+  struct Close {
+    void operator()(asr_ctc_grammar *grammar) const noexcept { asr_ctc_grammar_close(grammar); }
+  };
+  explicit CtcGrammar(asr_ctc_grammar *grammar) : handle_(grammar) {}
+
+  std::unique_ptr<asr_ctc_grammar, Close> handle_;
+};
+
+// The fields of asr_ctc_search_config with their defaults.
+struct CtcSearchConfig : asr_ctc_search_config {
+  CtcSearchConfig() noexcept : asr_ctc_search_config() { asr_ctc_search_config_default(this); }
+};
+
+// CtcSearch finds the best phrase of a grammar while rows of log probabilities come. For one thread at a time.
+class CtcSearch {
+ public:
+  CtcSearch() = default;
+  explicit CtcSearch(const CtcGrammar &grammar, const CtcSearchConfig &config = CtcSearchConfig())
+      : CtcSearch(try_open(grammar, config).value()) {}
+  static Expected<CtcSearch> try_open(const CtcGrammar &grammar, const CtcSearchConfig &config = CtcSearchConfig()) {
+    asr_ctc_search *search = nullptr;
+    const asr_status status = asr_ctc_search_open(grammar.get(), &config, &search);
+    if (status != ASR_OK) return detail::last_build_error(status);
+    return CtcSearch(search);
+  }
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  // rows: [n_rows][row_length].
+  void feed(const float *rows, std::size_t n_rows, std::size_t row_length) { try_feed(rows, n_rows, row_length).value(); }
+  Expected<void> try_feed(const float *rows, std::size_t n_rows, std::size_t row_length) {
+    return detail::build_outcome(asr_ctc_search_feed(handle_.get(), rows, n_rows, row_length));
+  }
+  // Returns what is best if the rows end here; its ids are valid until the next call.
+  asr_ctc_phrase result() { return try_result().value(); }
+  Expected<asr_ctc_phrase> try_result() {
+    auto phrase = detail::sized<asr_ctc_phrase>();
+    const asr_status status = asr_ctc_search_result(handle_.get(), &phrase);
+    if (status != ASR_OK) return detail::last_build_error(status);
+    return phrase;
+  }
+  void reset() { detail::build_outcome(asr_ctc_search_reset(handle_.get())).value(); }
+
+ private:
+  struct Close {
+    void operator()(asr_ctc_search *search) const noexcept { asr_ctc_search_close(search); }
+  };
+  explicit CtcSearch(asr_ctc_search *search) : handle_(search) {}
+
+  std::unique_ptr<asr_ctc_search, Close> handle_;
+};
+
+// Makes a bundle of a graph of OpenFst over tokens, such as TLG.fst: asr_ctc_bundle.
+inline Expected<void> try_make_ctc_bundle(const std::string &graph, const std::string &words, std::uint32_t n_tokens,
+                                          std::uint32_t blank, double frame_shift_ms, const std::string &out) {
+  return detail::build_outcome(asr_ctc_bundle(graph.c_str(), words.c_str(), n_tokens, blank, frame_shift_ms, out.c_str()));
+}
+inline void make_ctc_bundle(const std::string &graph, const std::string &words, std::uint32_t n_tokens, std::uint32_t blank,
+                            double frame_shift_ms, const std::string &out) {
+  try_make_ctc_bundle(graph, words, n_tokens, blank, frame_shift_ms, out).value();
+}
+
+// CtcLanguageModel is a G.fst, by which sentences are scored again.
+class CtcLanguageModel {
+ public:
+  CtcLanguageModel() = default;
+  CtcLanguageModel(const std::string &graph, const std::string &words) : CtcLanguageModel(try_open(graph, words).value()) {}
+  static Expected<CtcLanguageModel> try_open(const std::string &graph, const std::string &words) {
+    asr_ctc_lm *lm = nullptr;
+    const asr_status status = asr_ctc_lm_open(graph.c_str(), words.c_str(), &lm);
+    if (status != ASR_OK) return detail::last_build_error(status);
+    return CtcLanguageModel(lm);
+  }
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  // Returns the cost of the cheapest path with these words, -ln; infinity if there is none.
+  double cost(const std::vector<std::uint32_t> &words) const {
+    double cost = 0;
+    detail::build_outcome(asr_ctc_lm_cost(handle_.get(), words.data(), words.size(), &cost)).value();
+    return cost;
+  }
+
+ private:
+  struct Close {
+    void operator()(asr_ctc_lm *lm) const noexcept { asr_ctc_lm_close(lm); }
+  };
+  explicit CtcLanguageModel(asr_ctc_lm *lm) : handle_(lm) {}
+
+  std::unique_ptr<asr_ctc_lm, Close> handle_;
+};
+
+// The fields of asr_ctc_decoder_config and asr_ctc_decode_config with their defaults.
+struct CtcDecoderConfig : asr_ctc_decoder_config {
+  CtcDecoderConfig() noexcept : asr_ctc_decoder_config() { asr_ctc_decoder_config_default(this); }
+};
+struct CtcDecodeConfig : asr_ctc_decode_config {
+  CtcDecodeConfig() noexcept : asr_ctc_decode_config() { asr_ctc_decode_config_default(this); }
+};
+
+// CtcBeams are the texts of an utterance, the best first.
+class CtcBeams : public detail::Range<CtcBeams> {
+ public:
+  explicit CtcBeams(asr_ctc_beams *beams) noexcept : handle_(beams) {}  // takes ownership
+
+  std::size_t size() const noexcept { return asr_ctc_beams_count(handle_.get()); }
+  asr_ctc_beam operator[](std::size_t index) const {
+    auto beam = detail::sized<asr_ctc_beam>();
+    detail::build_outcome(asr_ctc_beams_get(handle_.get(), index, &beam)).value();
+    return beam;
+  }
+
+ private:
+  struct Free {
+    void operator()(asr_ctc_beams *beams) const noexcept { asr_ctc_beams_free(beams); }
+  };
+
+  std::unique_ptr<asr_ctc_beams, Free> handle_;
+};
+
+// CtcDecoder finds free texts: beams whose alignments are summed.
+class CtcDecoder {
+ public:
+  CtcDecoder() = default;
+  explicit CtcDecoder(const CtcDecoderConfig &config) : CtcDecoder(try_open(config).value()) {}
+  static Expected<CtcDecoder> try_open(const CtcDecoderConfig &config) {
+    asr_ctc_decoder *decoder = nullptr;
+    const asr_status status = asr_ctc_decoder_open(&config, &decoder);
+    if (status != ASR_OK) return detail::last_build_error(status);
+    return CtcDecoder(decoder);
+  }
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  // log_probs: [n_rows][n_labels].
+  CtcBeams decode(const double *log_probs, std::size_t n_rows, const CtcDecodeConfig &config = CtcDecodeConfig()) const {
+    return try_decode(log_probs, n_rows, config).value();
+  }
+  Expected<CtcBeams> try_decode(const double *log_probs, std::size_t n_rows,
+                                const CtcDecodeConfig &config = CtcDecodeConfig()) const {
+    asr_ctc_beams *beams = nullptr;
+    const asr_status status = asr_ctc_decode(handle_.get(), log_probs, n_rows, &config, &beams);
+    if (status != ASR_OK) return detail::last_build_error(status);
+    return CtcBeams(beams);
+  }
+
+ private:
+  struct Close {
+    void operator()(asr_ctc_decoder *decoder) const noexcept { asr_ctc_decoder_close(decoder); }
+  };
+  explicit CtcDecoder(asr_ctc_decoder *decoder) : handle_(decoder) {}
+
+  std::unique_ptr<asr_ctc_decoder, Close> handle_;
 };
 
 }  // namespace senone

@@ -145,5 +145,34 @@ TEST(BuildHeader, ThreadsShareABuilder) {
   for (std::thread &thread : threads) thread.join();
 }
 
+TEST(BuildHeader, PhrasesAndTextsOfCtcScores) {
+  const senone::CtcGrammar grammar(3, 0, {{0, 1, 1, 1}, {1, 2, 2, 2}}, {2});
+  const std::string path = tone_model() + "/phrases";
+  grammar.save(path);
+  EXPECT_EQ(senone::CtcGrammar::load(path).info().n_states, grammar.info().n_states);
+  const float rows[] = {-9, -1, -9, -9, -9, -1};
+  senone::CtcSearch search(grammar);
+  search.feed(rows, 2, 3);
+  const asr_ctc_phrase phrase = search.result();
+  EXPECT_EQ(std::vector<int32_t>(phrase.ids, phrase.ids + phrase.n_ids), (std::vector<int32_t>{1, 2}));
+  EXPECT_FLOAT_EQ(static_cast<float>(phrase.best_cost), 2);
+  search.reset();
+  EXPECT_EQ(search.result().n_ids, 0u);
+
+  const char *const labels[] = {"", "a", "b"};
+  senone::CtcDecoderConfig config;
+  config.labels = labels;
+  config.n_labels = 3;
+  const senone::CtcDecoder decoder(config);
+  const double log_probs[] = {-9, -1, -9, -9, -9, -1};
+  const senone::CtcBeams beams = decoder.decode(log_probs, 2);
+  ASSERT_GE(beams.size(), 1u);
+  EXPECT_STREQ(beams[0].text, "ab");
+
+  EXPECT_THROW(senone::CtcGrammar::load("/no/such"), senone::Error);
+  EXPECT_THROW(senone::CtcLanguageModel("/no/such", "/no/such"), senone::Error);
+  EXPECT_FALSE(senone::try_make_ctc_bundle("/no/such", "/no/such", 3, 0, 20, path));
+}
+
 }  // namespace
 }  // namespace asr::test
