@@ -8,6 +8,7 @@ import math
 import os
 import struct
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from typing import Any
@@ -201,6 +202,10 @@ class Sentences(unittest.TestCase):
         decoder = self.decoder()
         logits = logits_of("001122000022001122000000000000")
         lm_decoder.DecodeNumpy(decoder, logits[:20], NO_PRIORS, 0.0)
+        for _ in range(6000):  # rows are searched in the background
+            if decoder.result():
+                break
+            time.sleep(0.01)
         self.assertIn(decoder.result()[0].sentence, (" low", " low mid", " low mid low"))
         lm_decoder.DecodeNumpy(decoder, logits[20:], NO_PRIORS, 0.0)
         decoder.FinishDecoding()
