@@ -357,7 +357,7 @@ ASR_API asr_status asr_ctc_grammar_get_info(const asr_ctc_grammar *grammar, asr_
 /* Closes a grammar. NULL is allowed. */
 ASR_API void asr_ctc_grammar_close(asr_ctc_grammar *grammar);
 
-/* What makes the second best phrase another one than the best. */
+/* asr_ctc_distinct says what makes the second best phrase another one than the best. */
 typedef enum asr_ctc_distinct {
   ASR_CTC_DISTINCT_TIMES = 0, /* other ids, or the same, of which one that another could replace begins in another frame */
   ASR_CTC_DISTINCT_IDS = 1    /* other ids */

@@ -38,7 +38,7 @@ class Graph {
   const std::string name_;
 };
 
-// What a recognizer searches.
+// Search is what a recognizer searches.
 struct Search {
   std::shared_ptr<const Graph> graph;  // nullptr: the bundle's own
   bool has_unknown = false;            // other speech is called "[unk]"

@@ -8,7 +8,7 @@
 namespace asr {
 namespace {
 
-// Of a batch: rows, which are copied together, and rows of cepstra.
+// The limits of a batch: its rows, which are copied together, and its rows of cepstra.
 constexpr size_t kMaxBatchRows = size_t{1} << 18, kMaxBatchFrames = size_t{1} << 20;
 
 asr_backend_options device_options(const EngineOptions &options) {

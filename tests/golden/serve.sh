@@ -7,13 +7,9 @@ senone=$1
 here=$(cd "$(dirname "$0")" && pwd)
 data=/usr/share/pocketsphinx/test/data
 en_us=/usr/share/pocketsphinx/model/en-us
-for folder in "$data" "$en_us"; do
-  [[ -d $folder ]] || { echo "skipped: $folder is missing; ./dev setup test installs it"; exit 77; }
-done
-for python in ${SENONE_PYTHON:-python3 /usr/bin/python3}; do
-  "$python" -c 'import numpy, aiohttp, prometheus_client' 2>/dev/null && { found=$python; break; }
-done
-[[ -n ${found:-} ]] || { echo "skipped: python3 has no aiohttp or numpy; ./dev setup test installs them"; exit 77; }
+. "$(dirname "${BASH_SOURCE[0]}")/needs.sh"
+need_folders "$data" "$en_us"
+find_server_python
 export SENONE_LIBRARY=${SENONE_LIBRARY:-$(dirname "$senone")/../lib/libsenone.so.0} PYTHONDONTWRITEBYTECODE=1
 [[ -f $SENONE_LIBRARY ]] || { echo "skipped: no library is at $SENONE_LIBRARY"; exit 77; }
 work=$(mktemp -d)

@@ -5,13 +5,9 @@
 set -euo pipefail
 senone=$1 build=$2
 source=$(cd "$(dirname "$0")/../.." && pwd)
-for folder in /usr/share/pocketsphinx/model/en-us /usr/share/pocketsphinx/test/data; do
-  [[ -d $folder ]] || { echo "skipped: $folder is missing; ./dev setup test installs it"; exit 77; }
-done
-for python in ${SENONE_PYTHON:-python3 /usr/bin/python3}; do
-  "$python" -c 'import numpy, aiohttp, prometheus_client' 2>/dev/null && { found=$(command -v "$python"); break; }
-done
-[[ -n ${found:-} ]] || { echo "skipped: python3 has no aiohttp or numpy; ./dev setup test installs them"; exit 77; }
+. "$(dirname "${BASH_SOURCE[0]}")/needs.sh"
+need_folders /usr/share/pocketsphinx/model/en-us /usr/share/pocketsphinx/test/data
+find_server_python
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/senone" >/dev/null

@@ -8,9 +8,8 @@ senone=$1 libvosk=$2
 here=$(cd "$(dirname "$0")" && pwd)
 data=/usr/share/pocketsphinx/test/data
 en_us=/usr/share/pocketsphinx/model/en-us
-for folder in "$data" "$en_us"; do
-  [[ -d $folder ]] || { echo "skipped: $folder is missing; ./dev setup test installs it"; exit 77; }
-done
+. "$(dirname "${BASH_SOURCE[0]}")/needs.sh"
+need_folders "$data" "$en_us"
 python=${SENONE_VOSK_PYTHON:-python3}
 found=$("$python" -c 'import importlib.util as u; s = u.find_spec("vosk"); print(s.submodule_search_locations[0] if s else "")' || true)
 [[ -n $found ]] ||
