@@ -330,8 +330,8 @@ typedef struct asr_backend_api {
   asr_status (*outcome)(asr_backend_device *, asr_backend_channel *);
 
   /* (required) Waits until at most n_left advances are running (0 without ASR_BACKEND_OVERLAPS) and, if n_left is 0, until all
-   * other async work is done. Reports a failure of that work; one that is the outcome of a channel may be left out. The outputs
-   * of other work are valid even so. */
+   * other async work is done. Reports a failure of that work, but none that is the outcome of a channel, because the channel may
+   * have ended meanwhile. The outputs of other work are valid even so. */
   asr_status (*wait)(asr_backend_device *, uint32_t n_left);
 
   /* (required) Returns the table of an extension by the name that its header defines; NULL if the back end does not have it. */

@@ -215,19 +215,17 @@ void Scheduler::combine(Window *now, Window *before) {
   now->combine(&team_);
 }
 
-// Waits until the advance of window `before` is done. A failure in it, or in the scoring of `now`, belongs to the channels that
-// report one, else to both windows.
+// Waits until the advance of window `before` is done. A failure that is no channel's, in it or in the scoring of `now`, is that
+// of both windows.
 void Scheduler::await(Window *now, Window *before) {
-  std::optional<Error> failure;
   try {
     model_.wait(model_.overlaps() && now->is_searched() ? 1 : 0);
   } catch (...) {
-    failure = current_error();
+    const Error failure = current_error();
+    now->fail_all(failure);
+    before->fail_all(failure);
   }
-  const bool is_told = before->take_outcomes();
-  if (!failure || (is_told && failure->code() != ASR_DEVICE_LOST)) return;
-  now->fail_all(*failure);
-  before->fail_all(*failure);
+  before->take_outcomes();
 }
 
 // Drops cancelled utterances; the device is done with the last windows of these sessions.

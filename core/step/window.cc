@@ -105,8 +105,7 @@ void Window::advance() {
   }
 }
 
-bool Window::take_outcomes() {
-  const size_t n_before = failed_->size();
+void Window::take_outcomes() {
   const Device &device = model_.searcher();
   for (const auto &[session, share] : parts_) {
     if (!session->is_decoding()) continue;
@@ -120,7 +119,6 @@ bool Window::take_outcomes() {
       failed_->add_current(session);
     }
   }
-  return failed_->size() > n_before;
 }
 
 void Window::fail_all(const Error &reason) noexcept {

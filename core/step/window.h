@@ -26,7 +26,6 @@ class FailedSessions {
   void add_current(const SessionPointer &session) noexcept { add(session, current_error()); }  // in a handler
   void note(const Error &reason) noexcept;  // in add(), too: remembers that the device is lost, if that is the reason
   SessionPointer pop() noexcept { return queue_.pop(); }
-  size_t size() const noexcept { return queue_.size(); }
 
  private:
   Inbox *const inbox_;
@@ -53,8 +52,8 @@ class Window {
   bool is_fused_here() const { return rows_.is_fused_here(); }
   void combine(ThreadPool *team);
   void advance();  // issues the search
-  // Fails the sessions whose channels failed in the search, which has been awaited; returns true if there are any.
-  bool take_outcomes();
+  // Fails the sessions whose channels failed in the search, which has been awaited.
+  void take_outcomes();
   void fail_all(const Error &reason) noexcept;
   // Reads the results that are due after the search, which has been awaited, and passes them to the sessions.
   void collect();

@@ -125,8 +125,8 @@ void close(asr_backend_device *handle) {
 
 const char *last_error() { return plugin_last_error().text; }
 
-// FirstFailure runs calls that do not depend on each other's success: scores are delivered after a channel has failed, too.
-// It keeps what the first call to fail threw.
+// FirstFailure runs calls that do not depend on each other's success: one model's scores are delivered after another's have
+// failed, too. It keeps what the first call to fail threw.
 class FirstFailure {
  public:
   template <typename Call>
@@ -152,13 +152,12 @@ asr_status wait(asr_backend_device *device, uint32_t n_left) noexcept try {
     d.returned_rows.deliver(n_left);
     return ASR_OK;
   }
-  FirstFailure of_device, of_channel;
-  of_device.run([&] { d.returned_rows.deliver(0); });
-  of_channel.run([&] { d.lanes.wait(); });
-  for (LoadedAcoustic *acoustic : d.acoustics) of_device.run([&] { acoustic->acoustic.finish(); });
-  of_device.run([&] { d.device.finish(); });
-  of_device.rethrow();  // first: a channel's failure is its outcome, too
-  of_channel.rethrow();
+  d.lanes.finish();
+  FirstFailure failure;
+  failure.run([&] { d.returned_rows.deliver(0); });
+  for (LoadedAcoustic *acoustic : d.acoustics) failure.run([&] { acoustic->acoustic.finish(); });
+  failure.run([&] { d.device.finish(); });
+  failure.rethrow();
   return ASR_OK;
 } catch (...) {
   return failure();

@@ -140,21 +140,9 @@ void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
 
 void SearchLanes::finish_advances(uint32_t n_left) noexcept {
   if (n_left < 2) flights_[last_ ^ 1]->finish();
-  if (n_left == 1) flights_[last_ ^ 1]->forget_failure();
   if (n_left > 0) return;
   flights_[last_]->finish();
   idle_.outgrown.clear();
-}
-
-void SearchLanes::wait() {
-  finish();
-  try {
-    flights_[last_ ^ 1]->wait();
-  } catch (...) {
-    flights_[last_]->forget_failure();  // its channels report it; no later wait must
-    throw;
-  }
-  flights_[last_]->wait();
 }
 
 void SearchLanes::release(const Acoustic *acoustic, uint32_t buffer) {

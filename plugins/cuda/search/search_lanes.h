@@ -30,7 +30,6 @@ class SearchLanes {
   // Finishes advances until at most n_left are under way. With one left, failures of the others stay with their channels.
   void finish_advances(uint32_t n_left) noexcept;
   void finish() noexcept { finish_advances(0); }
-  void wait();  // finishes, and throws the first failure
   // Finishes the work that reads a score buffer, before the buffer is written or freed.
   void release(const Acoustic *acoustic, uint32_t buffer);
 

@@ -64,11 +64,6 @@ void DeviceLanes::run_down() noexcept {
   }
 }
 
-void DeviceLanes::wait() {
-  finish();
-  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-}
-
 void DeviceLanes::best_paths(const std::vector<Search *> &searches, uint32_t wants, asr_path *paths) {
   if (searches.empty()) return;
   finish();
@@ -102,7 +97,6 @@ void DeviceLanes::lattices(const std::vector<Search *> &searches, bool use_final
   }
   if (!lanes.empty()) {
     run_at_once(lanes);
-    for (const SearchLane &lane : lanes) lane.search->check_outcome();
   }
   thread_pool_.run(searches.size(), [&](size_t i) { searches[i]->lattice(&lattices[i]); });
 }
@@ -135,15 +129,9 @@ void DeviceLanes::start_pending(Pending pending) {
 void DeviceLanes::run_at_once(const std::vector<SearchLane> &lanes) {
   finish();
   const Working working(this);
-  const std::exception_ptr before = std::exchange(failure_, nullptr);
-  try {
-    launch(lanes, false);
-  } catch (...) {
-    keep_failure();
-  }
+  launch(lanes, false);
   finish();
-  const std::exception_ptr failure = std::exchange(failure_, before);
-  if (failure) std::rethrow_exception(failure);
+  for (const SearchLane &lane : lanes) lane.search->check_outcome();
 }
 
 void DeviceLanes::begin_all(const std::vector<Search *> &searches) {
@@ -239,13 +227,11 @@ void DeviceLanes::read_lattices() {
 
 void DeviceLanes::give_up(const std::vector<SearchLane> &lanes) noexcept {
   for (const SearchLane &lane : lanes) give_up(lane.search);
-  keep_failure();
 }
 
 void DeviceLanes::give_up(Search *search) noexcept {
   search->set_held(false);
   search->give_up(std::current_exception());
-  keep_failure();
 }
 
 bool DeviceLanes::hold(Search *search) {

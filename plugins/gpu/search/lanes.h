@@ -43,7 +43,7 @@ class DeviceLanes {
     bool has_frames() const { return !search->died() && n_frames + search->n_left() > 0; }
   };
 
-  // Waits until all work is done. A failure is kept for wait(), and with its channel.
+  // Waits until all work is done. A failure is the outcome of its channels.
   void finish() noexcept;
   // Waits until all work is done, but for jobs that wait for memory.
   void run_down() noexcept;
@@ -51,12 +51,6 @@ class DeviceLanes {
   bool has_jobs() const { return !pending_.lanes.empty() || !waiting_.empty(); }
   // Returns true within functions that start or finish jobs, where no other may be called.
   bool is_working() const { return n_working_ > 0; }
-
-  // Finishes, and throws the first failure.
-  void wait();
-
-  // Forgets a failure that its channels report.
-  void forget_failure() noexcept { failure_ = nullptr; }
 
   // Finishes work that reads a score buffer, before the buffer is written or freed.
   void release(const Acoustic *acoustic, uint32_t buffer) {
@@ -90,7 +84,7 @@ class DeviceLanes {
   // Launches new pending lanes, if any. A failure is that of all their channels.
   void start_pending(Pending pending);
 
-  // Runs lanes that consume no frames to their end. An earlier failure is still kept for wait().
+  // Runs lanes that consume no frames to their end, and throws the first failure.
   void run_at_once(const std::vector<SearchLane> &lanes);
 
   // Begins the channels that have not begun.
@@ -114,9 +108,6 @@ class DeviceLanes {
   // Give up channels for the exception that is being handled.
   void give_up(const std::vector<SearchLane> &lanes) noexcept;
   void give_up(Search *search) noexcept;
-  void keep_failure() noexcept {
-    if (!failure_) failure_ = std::current_exception();
-  }
 
   Pending pending_;
 
@@ -164,7 +155,6 @@ class DeviceLanes {
 
   ThreadPool &thread_pool_;
   PinnedArena lattices_;  // on their way to the host
-  std::exception_ptr failure_;
   std::vector<SearchLane> waiting_;  // lanes of this advance that found no memory
   bool is_alone_ = false;            // they run one after the other
   uint32_t n_working_ = 0;

@@ -77,6 +77,7 @@ struct Pending {
   asr_backend_acoustic *acoustic = nullptr;
   std::vector<asr_advance_job> jobs;
 } g_pending;
+asr_status g_late = ASR_OK;  // the failure of an advance that was in flight
 
 asr_status fail_now() {
   return asr::guard([] { asr::fail(g_fault->status, "a fault made for this test"); });
@@ -113,6 +114,7 @@ asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_
   g_n_calls = 0;
   g_bad_channel = g_unreadable = nullptr;
   g_pending = {};
+  g_late = ASR_OK;
   g_timeout_ms = options->timeout_ms;
   return g_cpu->open(0, options, device);
 }
@@ -159,10 +161,12 @@ constexpr asr_backend_fusion_api kFusion = {sizeof kFusion, fuse};
 
 const void *extension(const char *name) { return strcmp(name, ASR_BACKEND_FUSION) == 0 ? &kFusion : g_cpu->extension(name); }
 
-asr_status do_pending() {
+// Its failure is reported when it is awaited.
+void do_pending() {
   const Pending pending = std::exchange(g_pending, {});
-  if (pending.jobs.empty()) return ASR_OK;
-  return g_cpu->advance(pending.device, pending.acoustic, pending.jobs.data(), pending.jobs.size());
+  if (pending.jobs.empty()) return;
+  const asr_status status = g_cpu->advance(pending.device, pending.acoustic, pending.jobs.data(), pending.jobs.size());
+  if (status != ASR_OK) g_late = status;
 }
 
 // `hang` is an advance that never ends; the back end's timeout ends the wait for it.
@@ -174,9 +178,9 @@ asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, c
   std::lock_guard lock(g_search);
   return unless_faulty("advance", [&] {
     if (!FAULTY_OVERLAPS) return g_cpu->advance(device, acoustic, jobs, n_jobs);
-    const asr_status status = do_pending();
+    do_pending();
     g_pending = {device, acoustic, {jobs, jobs + n_jobs}};
-    return status;
+    return ASR_OK;
   });
 }
 
@@ -208,9 +212,11 @@ asr_status lattices(asr_backend_device *device, asr_backend_channel *const *chan
 asr_status wait(asr_backend_device *device, uint32_t n_left) {
   if (FAULTY_OVERLAPS && n_left == 0) {
     std::lock_guard lock(g_search);
-    if (const asr_status status = do_pending(); status != ASR_OK) return status;
+    do_pending();
   }
   const asr_status status = g_cpu->wait(device, 0);  // also where it fails: nothing is to be read after it
+  const asr_status late = std::exchange(g_late, ASR_OK);
+  if (late != ASR_OK) return asr::guard([late] { asr::fail(late, "an advance failed"); });
   return unless_faulty("wait", [&] { return status; });
 }
 
