@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # accept.sh [PART...] is the acceptance run of a machine with a GPU, in the unpacked folder that bench/gpu_kit.sh made. It
-# neither builds nor downloads. Parts: sanitize, conformance, recordings, many, audio, warps, stress, neighbour; all of them
-# without an argument. A call adds to the results of earlier calls, replaces results of the same part, and ends with the summary of
-# all. The part `summary` prints only the summary. Environment variables:
+# neither builds nor downloads. Parts: sanitize, conformance, recordings, many, audio, warps, widths, stress, neighbour; all
+# of them without an argument. A call adds to the results of earlier calls, replaces results of the same part, and ends with
+# the summary of all. The part `summary` prints only the summary. Environment variables:
 #   DEVICES           back ends (the first device of each) or devices, default "cuda ocl_nvidia"; they are tested in parallel,
 #                     or with APART=1 one after the other
 #   OUT               folder of the results accept_GPU.md and logs, default "results" in the kit
@@ -20,7 +20,7 @@ out=${OUT:-$kit/results}
 read -ra devices <<<"${DEVICES:-cuda ocl_nvidia}"
 read -ra few_jobs <<<"${JOBS:-1 2 3 4 5 8 9 12 16 60}"
 read -ra many_jobs <<<"${MANY:-128 512}"
-all_parts=(sanitize conformance recordings many audio warps stress neighbour)
+all_parts=(sanitize conformance recordings many audio warps widths stress neighbour)
 search=(--beam 13 --max-active 7000 --acoustic-scale 0.0769)
 # Model, streams, lattice beam and MB of the GPU for them.
 neighbour_cases='commands 16 0 200
@@ -255,6 +255,19 @@ part_warps() {
     done
     rm -f "$prefix".*
     conclude warps "$set, 21 factors" "$1"
+  done
+}
+
+# Asks for wider and wider lattices, with the limits of work and memory as they are and with small ones.
+part_widths() {
+  local features divisor
+  for features in plain noisy; do
+    for divisor in 1 16 64; do
+      begin
+      check env SENONE_LATTICE_LIMITS=$divisor DEVICE="$1" BEAMS="${BEAMS:-4 8 12 16 20 24}" "$here/lattice_widths.sh" "$senone" 60 \
+        --model "$kit/20k" --features "ark:$kit/$features.ark" "${search[@]}"
+      conclude widths "$features features, limits divided by $divisor" "$1"
+    done
   done
 }
 

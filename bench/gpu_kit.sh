@@ -35,7 +35,7 @@ pack_programs() {
   done | sort -u | grep -Ev '/(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux[^/]*|libsenone)\.so' |
     xargs -r cp -Lt "$kit/libs"
   strip --strip-unneeded "$kit"/bin/* "$kit"/lib/libsenone.so.*.* "$kit"/lib/senone/plugins/* "$kit"/libs/*
-  cp "$here"/{accept,accept_report,gpu}.sh "$here"/{compare_results,copies}.py "$kit/bench"
+  cp "$here"/{accept,accept_report,gpu,lattice_widths}.sh "$here"/{compare_results,copies}.py "$kit/bench"
   git -C "$here" rev-parse --short HEAD >"$kit/commit" 2>/dev/null || echo unknown >"$kit/commit"
   export LD_LIBRARY_PATH=$kit/libs:$kit/lib SENONE_PLUGIN_PATH=$kit/lib/senone/plugins
 }

@@ -80,8 +80,9 @@ std::vector<float> ArchiveFeatures::rows(const std::string &key, const kaldi::Ma
   }
   if (matrix.n_rows == 0 || (matrix.n_cols == n_dims && !are_cepstra)) return matrix.values;
   if (!are_cepstra) {
-    fail(ASR_BAD_FILE, "%s: rows have %u values; the model takes features of %u, or cepstra of %u", key.c_str(), matrix.n_cols,
-         n_dims, n_ceps);
+    const std::string cepstra = n_ceps == n_dims ? "" : format(", or cepstra of %u", n_ceps);
+    fail(ASR_BAD_FILE, "%s: rows have %u values; the model takes features of %u%s", key.c_str(), matrix.n_cols, n_dims,
+         cepstra.c_str());
   }
   std::vector<float> cepstra = matrix.values;
   if (!cmvn_.empty()) {

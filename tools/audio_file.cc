@@ -72,6 +72,7 @@ uint64_t size_of(int file) {
 std::string reason_of_library(SNDFILE *file) {
   std::string reason = sf_strerror(file);
   while (!reason.empty() && (reason.back() == '.' || reason.back() == '\n')) reason.pop_back();
+  if (reason.rfind("Error : ", 0) == 0) reason.erase(0, strlen("Error : "));
   if (reason.find("SF_INFO") != std::string::npos) reason = "its header has no channels, or no sample rate";
   return reason + "; check how it was recorded and copied";
 }
@@ -123,8 +124,8 @@ void AudioFile::open_with_library(const AudioOptions &options, const Error &refu
   SF_INFO info{};
   // A copy, which libsndfile owns: a failed sf_open_fd may close the descriptor in spite of SF_FALSE.
   library_.reset(sf_open_fd(dup(file_.get()), SFM_READ, &info, SF_TRUE));
+  if (library_ == nullptr && decoder_->kind() == nullptr) throw refused;
   if (library_ == nullptr && sf_error(nullptr) == SF_ERR_UNRECOGNISED_FORMAT) {
-    if (decoder_->kind() == nullptr) throw refused;
     fail(ASR_UNSUPPORTED, "%s: is %s, which the installed libsndfile does not read; convert it: ffmpeg -i FILE -ac 1 out.wav",
          path_.c_str(), decoder_->kind()->name);
   }
@@ -134,6 +135,7 @@ void AudioFile::open_with_library(const AudioOptions &options, const Error &refu
   rate_hz_ = static_cast<uint32_t>(info.samplerate);
   n_channels_ = static_cast<uint32_t>(info.channels);
   has_ended_ = false;
+  is_ogg_ = (info.format & SF_FORMAT_TYPEMASK) == SF_FORMAT_OGG;
   if (info.frames < SF_COUNT_MAX) n_samples_ = static_cast<double>(info.frames);
   if (options.channel >= info.channels) {
     fail(ASR_INVALID_ARGUMENT, "%s: has %d channels, of which number %d was asked for; they are numbered from 0", path_.c_str(),
@@ -207,18 +209,44 @@ void AudioFile::push(const void *bytes, size_t n) {
 void AudioFile::end() {
   has_ended_ = true;
   push(nullptr, 0);
+  if (const uint64_t n = decoder_->n_missing_bytes(); n > 0) {
+    missing_ = format("is cut short: %llu bytes that its header tells of are missing; check how it was copied",
+                      static_cast<unsigned long long>(n));
+  }
 }
 
-bool AudioFile::read_more() {
-  if (library_ == nullptr) return read_bytes();
+bool AudioFile::read_more() { return library_ == nullptr ? read_bytes() : read_library(); }
+
+// libsndfile ends at the first damage, also with samples that it has read already.
+bool AudioFile::read_library() {
   std::vector<float> samples(static_cast<size_t>(kLibrarySamples) * n_channels_);
-  const sf_count_t n = sf_readf_float(library_.get(), samples.data(), kLibrarySamples);
-  if (sf_error(library_.get()) != SF_ERR_NO_ERROR) {
-    fail(ASR_BAD_FILE, "%s: damaged audio: %s", path_.c_str(), reason_of_library(library_.get()).c_str());
-  }
+  const sf_count_t n = std::max<sf_count_t>(0, sf_readf_float(library_.get(), samples.data(), kLibrarySamples));
+  const bool is_damaged = sf_error(library_.get()) != SF_ERR_NO_ERROR;
+  const std::string damage = is_damaged ? reason_of_library(library_.get()) : "";
+  n_library_samples_ += static_cast<uint64_t>(n);
+  if (is_damaged && n_library_samples_ == 0) fail(ASR_BAD_FILE, "%s: damaged audio: %s", path_.c_str(), damage.c_str());
   if (n > 0) push(samples.data(), static_cast<size_t>(n) * n_channels_ * sizeof(float));
-  if (n < kLibrarySamples) end();
+  if (is_damaged || n < kLibrarySamples) end_library(damage);
   return true;
+}
+
+// Says if the samples end before those that the header tells of. Headers of MP3 may be some frames off.
+void AudioFile::end_library(const std::string &damage) {
+  constexpr double kTolerance_s = 0.1;
+  const double heard_s = static_cast<double>(n_library_samples_) / rate_hz_, told_s = n_samples_ / rate_hz_;
+  const bool is_short = n_samples_ > 0 && heard_s + kTolerance_s < told_s;
+  if (!damage.empty()) {
+    missing_ = format("is damaged or cut short at %.3f s", heard_s) + (is_short ? format(" of %.3f s", told_s) : "") +
+               ", what follows is not heard: " + damage;
+  } else if (is_short) {
+    missing_ = format("is cut short: it ends at %.3f s of the %.3f s that its header tells of; check how it was copied",
+                      heard_s, told_s);
+  } else if (is_ogg_ && n_samples_ == 0) {
+    missing_ =
+        format("has no end of a stream, so that it may be cut short at %.3f s; check how it was recorded and copied", heard_s);
+  }
+  if (!missing_.empty()) warnings_.push_back(missing_);
+  end();
 }
 
 size_t AudioFile::read(float *samples, size_t n) {

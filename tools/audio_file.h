@@ -44,7 +44,8 @@ class AudioFile {
   bool has_ended() const { return has_ended_ && decoder_->n_ready() == 0; }
 
   // The following are complete at the end.
-  uint64_t n_missing_bytes() const { return decoder_->n_missing_bytes(); }
+  // Why it is not complete, such as "is cut short: 500 bytes that its header tells of are missing"; empty if it is.
+  const std::string &what_is_missing() const { return missing_; }
   bool has_shrunk() const;                   // the file is shorter than when it was opened
   std::vector<std::string> take_warnings();  // new messages about the recording
 
@@ -53,6 +54,8 @@ class AudioFile {
   void open_with_library(const AudioOptions &options, const Error &refused);
   void keep_standard_input();
   bool read_more();
+  bool read_library();
+  void end_library(const std::string &damage);
   bool read_bytes();
   void push(const void *bytes, size_t n);  // 0 bytes: the end
   void end();
@@ -69,6 +72,9 @@ class AudioFile {
   uint32_t rate_hz_ = 0, n_channels_ = 0;
   double n_samples_ = 0;
   bool has_ended_ = false;
+  bool is_ogg_ = false;
+  uint64_t n_library_samples_ = 0;  // that libsndfile has decoded
+  std::string missing_;
   std::vector<std::string> warnings_;
 };
 

@@ -186,7 +186,10 @@ void pronounce_words(const G2pArguments &arguments) {
     } catch (const Error &error) {
       if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_IO) throw;
       ++n_failed;
-      print_line(stderr, "senone: %s%s", place.c_str(), error.what());
+      std::error_code none;
+      const bool is_file = place.empty() && std::filesystem::is_regular_file(word, none);
+      print_line(stderr, "senone: %s%s%s", place.c_str(), error.what(),
+                 is_file ? "; this is a file: give - and let the words of it be the standard input" : "");
     }
   };
   for (const std::string &word : arguments.words) {

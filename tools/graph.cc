@@ -136,10 +136,9 @@ void write_archive(Bundle bundle, const std::string &path, const GraphData &grap
   file.commit();
 }
 
-// Results of grammars are compared with the background, results of language models are not.
+// Results of grammars may be compared with the background, results of language models are not.
 void write(const GraphArguments &arguments, Bundle bundle, const GraphData &graph, const WordTable &words, const HmmSet &set) {
-  const bool is_grammar = arguments.lm.empty() && arguments.hclg.empty();
-  bundle.decoding.reject_threshold = is_grammar ? std::optional<double>(kGrammarRejectThreshold) : std::nullopt;
+  if (!arguments.lm.empty() || !arguments.hclg.empty()) bundle.decoding.reject_threshold.reset();
   if (arguments.archive.empty()) {
     write_bundle(bundle, arguments.out, graph, words, set, arguments.options.scales);
   } else {
@@ -191,8 +190,8 @@ void run_graph(const GraphArguments &arguments) {
   check(arguments);
   const double start_s = wall_seconds();
   Bundle bundle = read_bundle(arguments.model);
-  note_results(Grammar(), &bundle.decoding);
   HmmSet set = read_hmms(bundle);
+  note_results(Grammar(), set, &bundle.decoding);
   if (!arguments.hclg.empty()) return import_graph(arguments, bundle, set, start_s);
   check_contexts(bundle, set);
   std::vector<uint32_t> silence;
@@ -234,7 +233,12 @@ void run_graph(const GraphArguments &arguments) {
       return left_out == lexicon.left_out.end() ? "" : left_out->second.why();
     };
     Grammar grammar = read_grammar(arguments, vocabulary, report);
-    note_results(grammar, &bundle.decoding);
+    note_results(grammar, set, &bundle.decoding);
+    if (arguments.lm.empty() && !bundle.decoding.compares()) {
+      notes.push_back(
+          "the model has too few phones to tell by them what is not in a grammar, so nothing is rejected; "
+          "`senone recognize --reject 0.5` compares all the same");
+    }
     for (const std::string &word : dropped) (lexicon.left_out.count(word) > 0 ? unusable : unpronounced).push_back(word);
     if (guessed) add_words(&lexicon, guessed->words(), arguments.g2p);
     if (spelled) add_words(&lexicon, spelled->words(), arguments.model);

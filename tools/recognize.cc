@@ -106,7 +106,7 @@ void print_doubts(const std::deque<Recognition> &results, const Options &options
     for (const Recognition &part : result.parts) doubts.add(part);
   }
   if (doubts.n_unfinished > 0) {
-    fprintf(stderr, "%zu of %zu utterances did not reach the end of the grammar%s\n", doubts.n_unfinished, doubts.n_utterances,
+    fprintf(stderr, "%zu of %zu utterances did not reach the end of a sentence%s\n", doubts.n_unfinished, doubts.n_utterances,
             doubts.n_unfinished_printed > 0 ? "; --strict leaves their words out" : ": their words are left out");
   }
   if (doubts.n_rejected > 0) {
@@ -380,7 +380,7 @@ void add_recognize(Command app) {
       .may_lack_value();
   command.flag("--keep-rejected", options->keep_rejected, "Print the words of rejected utterances, too");
   command.flag("--strict", options->strict,
-               "Print an empty line, no words, for utterances that did not reach the end of the grammar");
+               "Print an empty line, no words, for utterances that stop in the middle of a sentence");
   command.option("--boost", options->boost, "File of phrases, a phrase a line, that are likelier than the graph says");
   command.option("--boost-bonus", options->boost_bonus, "What a path that says one gains (natural log); 3..8 is usual")
       .range(-kMaxBoostBonus, kMaxBoostBonus)

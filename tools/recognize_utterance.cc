@@ -106,7 +106,7 @@ RecognisedAlternative take_alternative(const asr_event *event, size_t number) {
   return result;
 }
 
-constexpr char kStopsEarly[] = ": stops before the end of the grammar: probably something else was said, or the end is missing";
+constexpr char kStopsEarly[] = ": stops in the middle of a sentence: probably something else was said, or the end is missing";
 
 // Returns the name of a recording or entry of an archive, or of one of its utterances.
 std::string name_of(const Recognition &result, const RecognizeOptions &options) {

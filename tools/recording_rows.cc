@@ -68,9 +68,8 @@ class RecordingRows::Reading {
 
   // Refuses a recording that is not complete, or that ends before the part.
   void check_end() const {
-    if (audio_.n_missing_bytes() > 0) {
-      fail(ASR_BAD_AUDIO, "%s: is cut short: %llu bytes that its header tells of are missing; check how it was copied",
-           part_.path.c_str(), static_cast<unsigned long long>(audio_.n_missing_bytes()));
+    if (!audio_.what_is_missing().empty()) {
+      fail(ASR_BAD_AUDIO, "%s: %s", part_.path.c_str(), audio_.what_is_missing().c_str());
     }
     if (audio_.has_shrunk()) {
       fail(ASR_BAD_AUDIO, "%s: became shorter while it was read; use it when it is complete", part_.path.c_str());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/graph/arpa.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -125,10 +126,12 @@ class ArpaReader {
       if (++n > counts_[level]) bad(format("more %zu-grams than the %u announced", level + 1, counts_[level]));
       if (level == 0) {
         if (!word_ids_.emplace(fields_[1], n - 1).second) {
-          fail(ASR_BAD_FILE,
-               "%s: line %zu: the word '%.*s' is listed twice, maybe with two codes of one accent; make the model of "
-               "texts in Unicode's normal form C",
-               source_.c_str(), line_number_, static_cast<int>(fields_[1].size()), fields_[1].data());
+          const auto is_ascii = [](char byte) { return static_cast<unsigned char>(byte) < 0x80; };
+          const bool has_accents = !std::all_of(fields_[1].begin(), fields_[1].end(), is_ascii);
+          fail(ASR_BAD_FILE, "%s: line %zu: the word '%.*s' is listed twice%s", source_.c_str(), line_number_,
+               static_cast<int>(fields_[1].size()), fields_[1].data(),
+               has_accents ? ", maybe with two codes of one accent; make the model of texts in Unicode's normal form C"
+                           : " in the 1-grams; keep one of them and lower the number of 1-grams in \\data\\");
         }
         words.emplace_back(fields_[1]);
         unigram_costs.insert(unigram_costs.end(), {word_cost, backoff});

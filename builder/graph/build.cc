@@ -27,7 +27,9 @@ std::vector<Filler> make_fillers(const HmmSet &set, const GraphOptions &options,
   double none = 1;
   const auto add = [&](uint32_t phone, double probability) {
     if (probability <= 0) return;
-    fillers.push_back({phone, static_cast<float>(-std::log(probability))});
+    // Silence twice in a row is the same pause as once, so that the probabilities of any number of them add up to p / (1 - p).
+    // Above 1 another silence would gain something without end.
+    fillers.push_back({phone, static_cast<float>(-std::log(std::min(1.0, probability / (1 - probability))))});
     none -= probability;
   };
   if (set.silence != kNoPhone) add(set.silence, options.silence_prob);

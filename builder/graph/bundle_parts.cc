@@ -70,7 +70,14 @@ std::vector<std::string> phone_symbols(const HmmSet &set) {
   return phones;
 }
 
-void note_results(const Grammar &grammar, DecodingDefaults *decoding) {
+bool has_background_phones(const HmmSet &set) {
+  constexpr auto kMinPhones = 16;
+  const auto is_speech = [](const BasePhone &phone) { return !phone.filler; };
+  return std::count_if(set.phones.begin(), set.phones.end(), is_speech) >= kMinPhones;
+}
+
+void note_results(const Grammar &grammar, const HmmSet &set, DecodingDefaults *decoding) {
+  decoding->reject_threshold = has_background_phones(set) || !grammar.keywords.empty() ? 0.5 : 1;
   decoding->has_garbage = grammar.garbage != 0;
   decoding->keywords = grammar.keywords;
 }

@@ -32,11 +32,12 @@ TokenFrames token_frames(const Bundle &bundle);
 // Returns the symbols of phones.txt.
 std::vector<std::string> phone_symbols(const HmmSet &set);
 
-// The reject threshold of grammars' results (DecodingDefaults). Results of language models have none.
-constexpr double kGrammarRejectThreshold = 0.5;
+// Returns true if the model has enough phones for a background of any speech. The phones of fewer are whole words or a toy's,
+// so that a grammar of a few words says nearly what the background does, and right words would be rejected.
+bool has_background_phones(const HmmSet &set);
 
-// Records what the grammar says about results: its garbage and its keywords.
-void note_results(const Grammar &grammar, DecodingDefaults *decoding);
+// Records how results of the grammar are judged: its garbage, its keywords, and the threshold of rejection.
+void note_results(const Grammar &grammar, const HmmSet &set, DecodingDefaults *decoding);
 
 // Records the step that makes the graph. It replaces the record of the earlier graph's step.
 void note_graph_step(Bundle *bundle, BundleStep step);

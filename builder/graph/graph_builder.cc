@@ -141,8 +141,7 @@ GraphOptions GraphBuilder::graph_options(const BuildOptions &options) const {
 BuiltGraph GraphBuilder::finish(const GraphData &graph, const WordTable &words, const Grammar &grammar,
                                 const std::string &maker) const {
   Bundle bundle = model_->bundle;
-  bundle.decoding.reject_threshold = kGrammarRejectThreshold;
-  note_results(grammar, &bundle.decoding);
+  note_results(grammar, model_->set, &bundle.decoding);
   note_graph_step(&bundle, {this_version(), {"graph", maker}});
   BuiltGraph built;
   built.archive = graph_archive(bundle, graph, words, phone_symbols(model_->set));

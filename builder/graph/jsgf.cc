@@ -57,7 +57,10 @@ class JsgfParser {
 
   void read_header() {
     if (text_.compare(at_, 5, "#JSGF") != 0)
-      fail(ASR_BAD_FILE, "%s: line 1, column 1: a JSGF grammar begins with #JSGF V1.0;", source_.c_str());
+      fail(ASR_BAD_FILE,
+           "%s: line 1, column 1: a JSGF grammar begins with #JSGF V1.0; grammars of other kinds have to be written as "
+           "such a one",
+           source_.c_str());
     const size_t end = text_.find(';', at_);
     if (end == std::string::npos) bad("';' expected after the header");
     while (at_ <= end) step();

@@ -19,8 +19,8 @@
 namespace asr::htk {
 namespace {
 
-constexpr uint32_t kMaxMatrixStates = kMaxHmmStates + 2;    // an entry and an exit
-constexpr double kMaxSumError = 0.01;                       // of probabilities that were written with few digits
+constexpr uint32_t kMaxMatrixStates = kMaxHmmStates + 2;  // an entry and an exit
+constexpr double kMaxSumError = 0.01;                     // of probabilities that were written with few digits
 
 // Splits the file into words: "<KEYWORD>" in upper case, "~x", names without their quotes and escapes, numbers. HTK quotes with
 // " or '; a backslash stands before three octal digits of a byte, or before a character that is taken as it is.
@@ -137,7 +137,7 @@ class Parser {
   }
 
   ModelSet finish(const std::string &source) {
-    if (set_.hmms.empty()) fail(ASR_BAD_FILE, "%s: defines no HMMs", source.c_str());
+    if (set_.hmms.empty()) fail(ASR_BAD_FILE, "%s: defines no HMMs; name the file that has their ~h macros", source.c_str());
     return std::move(set_);
   }
 

@@ -2,6 +2,7 @@
 #include "core/audio/audio_decoder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "core/audio/g711.h"
@@ -93,6 +94,9 @@ void AudioDecoder::finish() {
   }
   end_samples(n_left());
   mixer_.finish(&ready_);
+  if (n_bad_ > 1) {
+    warnings_.push_back(format("has %llu values in all that are no number or infinite, and are heard as silence", ull{n_bad_}));
+  }
   if (const uint32_t n_heard = n_recordings_ - (is_within_ ? 1 : 0); n_heard > 1) {
     warnings_.push_back(format("is %u recordings one after another, which are heard as one", n_heard));
   }
@@ -152,7 +156,9 @@ bool AudioDecoder::find_kind() {
     begin_samples(UINT64_MAX, false);
     return true;
   }
-  if (found.kind == nullptr) refuse(ASR_BAD_FILE, true, "begins like no file of audio; headerless samples must be named .raw");
+  if (found.kind == nullptr)
+    refuse(ASR_BAD_FILE, true,
+           "begins like no file of audio; for samples without a header give their format, or name the file .raw");
   if (found.kind->reader != FileKind::Reader::kDecoder) {
     other_ = found.kind;
     refuse(ASR_UNSUPPORTED, found.kind->reader == FileKind::Reader::kSndfile, why_not_decoded(*found.kind));
@@ -409,17 +415,35 @@ void AudioDecoder::decode(size_t n_bytes) {
   decoded_.resize(n_values);
   const unsigned char *bytes = here();
   for (size_t i = 0; i < n_values; ++i) decoded_[i] = value_of(format_.code, bytes + i * format_.code.n_bytes);
+  if (format_.code.encoding == Encoding::kFloat) silence_bad_values();
+  n_decoded_ += n_values / format_.n_channels;
   const int32_t taken = mixer_.taken();
   mixer_.add(decoded_.data(), n_values / format_.n_channels, &ready_);
   if (mixer_.taken() != taken) {
     warnings_.push_back(
-        format("has channels that cancel each other, so that channel %d is heard instead of their mean; choose "
-               "one if it is the wrong one",
+        format("has channels that cancel each other, so that channel %d, the louder, is heard instead of "
+               "their mean",
                mixer_.taken()));
   }
   take(n_bytes);
   if (data_left_ != UINT64_MAX) data_left_ -= n_bytes;
   if (is_surplus_) n_surplus_ += n_bytes;
+}
+
+// A value that is no number, or beyond what a float holds, would spoil all that is computed from it.
+void AudioDecoder::silence_bad_values() {
+  for (size_t i = 0; i < decoded_.size(); ++i) {
+    if (std::isfinite(decoded_[i])) continue;
+    if (n_bad_++ == 0) {
+      const uint64_t sample = n_decoded_ + i / format_.n_channels;
+      warnings_.push_back(
+          format("sample %llu of channel %zu (at %.3f s) is %s; such values are heard as silence, check how it was "
+                 "made",
+                 ull{sample}, i % format_.n_channels, static_cast<double>(sample) / format_.rate_hz,
+                 std::isnan(decoded_[i]) ? "not a number" : "infinite"));
+    }
+    decoded_[i] = 0;
+  }
 }
 
 size_t AudioDecoder::read(float *samples, size_t n) {

@@ -90,6 +90,7 @@ class AudioDecoder {
   void begin_next();
   void end_samples(size_t n_present);
   void decode(size_t n_bytes);
+  void silence_bad_values();
   bool skip();
   void ignore(const std::string &why);
   [[noreturn]] void refuse(asr_status status, bool is_for_sndfile, const std::string &why);
@@ -126,6 +127,8 @@ class AudioDecoder {
   bool is_surplus_ = false;              // more samples than n_data_ are being read
   bool has_chunks_behind_ = false;       // chunks came behind the samples
   uint64_t n_surplus_ = 0;               // bytes
+  uint64_t n_decoded_ = 0;               // samples of each channel
+  uint64_t n_bad_ = 0;                   // values that were not finite
   bool has_samples_ = false;             // some were decoded
   bool is_within_ = false;               // the first header is followed by another in the place of samples
 

@@ -25,8 +25,8 @@ const Signature kSignatures[] = {
     {8, 4, "WAVE", {"WAV", Reader::kDecoder, ""}},  // its first 4 bytes are looked at below
     {0, 4, "RF64", {"RF64", Reader::kNone, kConvert}},
     {8, 4, "AVI ", {"AVI", Reader::kNone, kConvert}},
-    {0, 4, "RIFF", {"a RIFF file, but no WAV", Reader::kNone, kConvert}},
-    {0, 4, "RIFX", {"a RIFX file, but no WAV", Reader::kNone, kConvert}},
+    {0, 4, "RIFF", {"no WAV, although it begins as one", Reader::kNone, kConvert}},
+    {0, 4, "RIFX", {"no WAV, although it begins as one", Reader::kNone, kConvert}},
     {0, 4, ".snd", {"AU", Reader::kDecoder, ""}},
     {0, 4, "fLaC", {"FLAC", Reader::kSndfile, ""}},
     {0, 4, "OggS", {"Ogg", Reader::kSndfile, ""}},

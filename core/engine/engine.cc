@@ -109,7 +109,7 @@ void Engine::add_graph(const std::string &name, GraphParts parts) {
   graphs_.set(name, graph);
   log(ASR_LOG_INFO, "%s: graph \"%s\" of %u states, %llu arcs and %zu words", source.c_str(), name.c_str(),
       graph->graph().n_states(), static_cast<unsigned long long>(graph->graph().n_arcs()), graph->words().size());
-  if (background_ || !graph->decoding().reject_threshold || told_of_no_background_.exchange(true)) return;
+  if (background_ || !graph->decoding().compares() || told_of_no_background_.exchange(true)) return;
   log(ASR_LOG_WARNING,
       "%s: has a threshold, but %s has no background to compare with, so that nothing is rejected and all keywords are "
       "results; `senone graph` makes one with any graph of that bundle",

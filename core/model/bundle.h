@@ -24,13 +24,15 @@ struct DecodingDefaults {
   double acoustic_scale = 0.1;
   double word_insertion_cost = 0;
   uint32_t max_active = 7000;
-  // For a grammar: results with asr_event_out_of_grammar at or above this are rejected. Unset: results are not compared with
-  // the background.
+  // For a grammar: results with a higher asr_event_out_of_grammar are rejected. 1, or unset for anything but a grammar: results
+  // are not compared with the background.
   std::optional<double> reject_threshold;
   bool has_garbage = false;  // phones between words, of any position, are of any speech, which the graph holds
   // Keywords that the graph finds, and their thresholds: confidences below which a keyword is left out of results. The key is
   // the rule of the keyword's words (WordLabel). Empty for any other graph.
   std::map<std::string, double> keywords;
+
+  bool compares() const { return reject_threshold.value_or(1) < 1; }
 };
 
 struct BundleFile {

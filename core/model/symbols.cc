@@ -90,7 +90,8 @@ WordTable parse_words(std::string_view text, const std::string &path) {
     ++line_number;
     SymbolLine entry;
     if (!parse_line(line, entry) || line.find('\0') != std::string_view::npos) {
-      fail(ASR_BAD_FILE, "%s:%zu: is not a symbol and its number", path.c_str(), line_number);
+      fail(ASR_BAD_FILE, "%s:%zu: is not a symbol and its number; name a table of both, such as words.txt", path.c_str(),
+           line_number);
     }
     if (entry.id != words.size()) {
       fail(ASR_BAD_FILE, "%s:%zu: has the number %u where %zu follows", path.c_str(), line_number, entry.id, words.size());

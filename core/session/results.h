@@ -36,8 +36,8 @@ struct Decoding {
         min_active(std::min(options.min_active, max_active)),
         lattice_beam(options.lattice_beam),
         n_best(options.n_best),
-        reject_threshold(
-            options.reject_threshold.value_or(static_cast<float>(graph->decoding().reject_threshold.value_or(-1)))),
+        reject_threshold(options.reject_threshold.value_or(
+            graph->decoding().compares() ? static_cast<float>(*graph->decoding().reject_threshold) : -1)),
         finds_keywords(!graph->decoding().keywords.empty()),
         keyword_threshold(options.reject_threshold ? std::optional<float>(1 - *options.reject_threshold) : std::nullopt),
         background(reject_threshold < 0 ? nullptr : options.background) {}

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace asr {
 namespace {
@@ -15,6 +16,18 @@ TransitionTest garbage_of(const std::shared_ptr<LoadedGraph> &graph) {
   if (!graph->decoding().has_garbage) return {};
   return [loaded = graph.get()](uint32_t transition_id) { return loaded->is_garbage(transition_id); };
 }
+
+// In builds with tests SENONE_LATTICE_LIMITS divides the limits of lattices, so that bench/lattice_widths.sh reaches them.
+#ifdef SENONE_TEST_LIMITS
+void shrink_limits(DeterminiseOptions *options) {
+  const char *const text = secure_getenv("SENONE_LATTICE_LIMITS");
+  const int divisor = std::max(1, text == nullptr ? 1 : atoi(text));
+  options->max_work /= static_cast<uint64_t>(divisor);
+  options->max_bytes /= static_cast<size_t>(divisor);
+}
+#else
+void shrink_limits(DeterminiseOptions *) {}
+#endif
 
 }  // namespace
 
@@ -30,6 +43,7 @@ Utterance::Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> grap
     DeterminiseOptions determinise;
     determinise.acoustic_scale = static_cast<double>(decoding_.acoustic_scale);
     determinise.lattice_beam = static_cast<double>(decoding_.lattice_beam);
+    shrink_limits(&determinise);
     pieces_ = std::make_shared<LatticePieces>(determinise);
   }
   begin_channels(model);

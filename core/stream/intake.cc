@@ -4,11 +4,26 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/audio/file_kind.h"
 #include "core/base/limits.h"
 #include "core/base/log.h"
 
 namespace asr {
 namespace {
+
+// Returns true if 16-bit values are the halves of 32-bit floats: every second one is then the sign, the exponent and the first
+// digits of a value within full scale, which those of a sound are not.
+bool are_halves_of_floats(const int16_t *values, size_t n) {
+  constexpr size_t kLooked = 2048, kEnough = 32;
+  size_t n_floats = 0;
+  for (size_t i = 1; i < std::min(n, kLooked); i += 2) {
+    const auto bits = static_cast<uint16_t>(values[i]);
+    if (bits == 0) continue;
+    if ((bits & 0x7fff) < 0x3000 || (bits & 0x7fff) > 0x3f80) return false;
+    ++n_floats;
+  }
+  return n_floats >= kEnough;
+}
 
 constexpr size_t kPieceValues = 16384;  // values converted and appended at a time, so that a long call needs no second copy
 
@@ -70,6 +85,7 @@ void Intake::feed(const void *samples, size_t n, WhenFull when_full) {
          static_cast<size_t>(kMaxFeedBytes / (unit * value_bytes)));
   }
   check_finite(samples, n, unit, call);
+  if (audio && n_fed_ == 0) check_bytes(samples, n * unit * value_bytes, call);
   const size_t piece = std::max<size_t>(1, kPieceValues / unit);
   std::vector<float> values;
   for (size_t done = 0; done < n; done += piece) {
@@ -78,16 +94,37 @@ void Intake::feed(const void *samples, size_t n, WhenFull when_full) {
     append(static_cast<const char *>(samples) + done * unit * value_bytes, n_piece, &values);
     if (push(values, when_full == WhenFull::kWait, call)) notify_();
   }
+  n_fed_ += n;
   const std::lock_guard lock(mutex_);
   if (is_full_) fail_full(call);
+}
+
+// Warns if the first samples are something else, whose sound is noise: floats, or the bytes of a file with a compressed sound.
+void Intake::check_bytes(const void *samples, size_t n_bytes, const char *call) {
+  if (options_.has_floats()) return;
+  const FileKind *const kind = kind_of(static_cast<const unsigned char *>(samples), n_bytes, true).kind;
+  if (kind != nullptr && kind->reader != FileKind::Reader::kDecoder) {
+    log(ASR_LOG_WARNING,
+        "%s: the first samples are the bytes of a file, %s, which are noise as samples; feed what it decodes to", call,
+        kind->name);
+  } else if (options_.format.type == SampleType::kInt16 &&
+             are_halves_of_floats(static_cast<const int16_t *>(samples), n_bytes / sizeof(int16_t))) {
+    log(ASR_LOG_WARNING,
+        "%s: the samples look like 32-bit floats, which are noise as 16-bit integers; open the stream with ASR_INPUT_FLOAT",
+        call);
+  }
 }
 
 void Intake::check_finite(const void *samples, size_t n, size_t unit, const char *call) {
   if (!options_.has_floats()) return;
   const float *const values = static_cast<const float *>(samples);
   if (options_.is_audio()) {
-    if (all_finite(values, n * unit)) return check_scale(values, n * unit, call);
-    fail(ASR_BAD_AUDIO, "%s: a value is infinite or not a number; nothing of this call was taken", call);
+    const float *const end = values + n * unit;
+    const float *const bad = std::find_if_not(values, end, [](float value) { return std::isfinite(value); });
+    if (bad == end) return check_scale(values, n * unit, call);
+    const auto at = static_cast<size_t>(bad - values);
+    fail(ASR_BAD_AUDIO, "%s: sample %llu of channel %zu is %s; nothing of this call was taken", call,
+         static_cast<unsigned long long>(n_fed_ + at / unit), at % unit, std::isnan(*bad) ? "not a number" : "infinite");
   }
   uint64_t first_row;
   {

@@ -66,6 +66,7 @@ class Intake {
   void close(const Error &reason) noexcept;  // feeding throws `reason` from now on, also if blocked
 
  private:
+  void check_bytes(const void *samples, size_t n_bytes, const char *call);
   void check_finite(const void *samples, size_t n, size_t unit, const char *call);
   void check_scale(const float *values, size_t n, const char *call);
   void append(const void *samples, size_t n, std::vector<float> *values);
@@ -86,6 +87,7 @@ class Intake {
   ComfortNoise noise_;
   std::vector<float> mono_;
   bool warned_of_scale_ = false;
+  uint64_t n_fed_ = 0;  // samples of each channel, or rows, of earlier calls
 
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable room_;

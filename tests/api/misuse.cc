@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <random>
 
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
@@ -283,7 +284,8 @@ TEST(Misuse, SamplesThatAreNotFinite) {
   ASSERT_OK(asr_feed(clean.get(), samples.data(), samples.size()));
   std::vector<float> bad = samples;
   bad.back() = NAN;
-  EXPECT_REFUSED(asr_feed(spoilt.get(), bad.data(), bad.size()), ASR_BAD_AUDIO, "not a number");
+  const std::string place = "sample " + std::to_string(bad.size() - 1) + " of channel 0 is not a number";
+  EXPECT_REFUSED(asr_feed(spoilt.get(), bad.data(), bad.size()), ASR_BAD_AUDIO, place);
   bad.back() = INFINITY;
   EXPECT_REFUSED(asr_feed(spoilt.get(), bad.data(), bad.size()), ASR_BAD_AUDIO, "nothing of this call");
   ASSERT_OK(asr_feed(spoilt.get(), samples.data(), samples.size()));
@@ -312,6 +314,36 @@ TEST(Misuse, FloatsFarBeyondFullScaleAreInTheLog) {
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_EQ(warnings[0].rfind("asr_feed: a sample is ", 0), 0u) << warnings[0];
   EXPECT_NE(warnings[0].find("the full scale of floats is -1..1"), std::string::npos) << warnings[0];
+}
+
+// A stream of 16-bit samples logs that it is fed something else, whose sound is noise.
+TEST(Misuse, OtherBytesInPlaceOfSamplesAreInTheLog) {
+  static std::vector<std::string> warnings;
+  const EnginePointer engine = load_engine();
+  const std::vector<int16_t> samples = speak("mid low");
+  std::vector<float> floats;
+  for (const int16_t sample : samples) floats.push_back(static_cast<float>(sample) / 32768);
+  const auto halves = reinterpret_cast<const int16_t *>(floats.data());
+  std::vector<int16_t> flac = samples, noise;
+  memcpy(flac.data(), "fLaC", 4);
+  std::mt19937 random(1);
+  for (size_t i = 0; i < samples.size(); ++i) noise.push_back(static_cast<int16_t>(random()));
+  for (const auto &[values, expected] :
+       {std::pair(samples, ""), std::pair(noise, ""), std::pair(std::vector<int16_t>(samples.size()), ""),
+        std::pair(std::vector<int16_t>(halves, halves + 2 * floats.size()), "the samples look like 32-bit floats"),
+        std::pair(flac, "the first samples are the bytes of a file, FLAC")}) {
+    warnings.clear();
+    asr_set_log([](asr_log_level, const char *message, void *) { warnings.push_back(message); }, ASR_LOG_WARNING, nullptr);
+    const StreamPointer stream = open_stream(engine.get(), default_stream());
+    for (size_t at = 0; at < values.size(); at += 1000) {
+      EXPECT_OK(asr_feed(stream.get(), values.data() + at, std::min<size_t>(1000, values.size() - at)));
+    }
+    asr_set_log(nullptr, ASR_LOG_ERROR, nullptr);
+    ASSERT_EQ(warnings.size(), *expected == 0 ? 0u : 1u) << expected;
+    if (*expected != 0) {
+      EXPECT_NE(warnings[0].find(expected), std::string::npos) << warnings[0];
+    }
+  }
 }
 
 TEST(Misuse, HugeSamplesAreSurvived) {

@@ -4,7 +4,9 @@
 #include <sndfile.h>
 #include <sys/wait.h>
 
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -51,31 +53,47 @@ void expect_words(const std::string &path, const std::string &options = "", cons
   }
 }
 
-TEST(RecognizeAudio, FormatsOfTheDecoderByAllWays) {
-  for (const SampleCode &code :
-       {SampleCode{Encoding::kUnsigned, 1, false}, SampleCode{Encoding::kSigned, 2, false},
-        SampleCode{Encoding::kSigned, 3, false}, SampleCode{Encoding::kSigned, 4, false},
-        SampleCode{Encoding::kFloat, 4, false}, SampleCode{Encoding::kFloat, 8, false}, SampleCode{Encoding::kUlaw, 1, false},
-        SampleCode{Encoding::kAlaw, 1, false}, SampleCode{Encoding::kSigned, 2, true}}) {
-    WavWriter writer;
-    writer.code = code;
-    writer.is_extensible = code.n_bytes == 3;
-    const std::string path = written("format.wav", writer.file(spoken()));
-    if (code.encoding != Encoding::kUnsigned) {
-      expect_words(path);
-      continue;
+// What 8 bits leave of the recording. Their noise has tones, and so words, of its own.
+std::vector<int> spoken_in_8_bits() {
+  std::vector<int> coarse;
+  for (const int sample : spoken()) coarse.push_back((std::min((sample + 32768 + 128) / 256, 255) - 128) * 256);
+  return coarse;
+}
+
+// The formats of docs/audio.md that the decoder reads: eight codes of samples in five containers, and five without any.
+TEST(RecognizeAudio, FortyFormatsOfTheDecoderByAllWays) {
+  const std::vector<int> fine = spoken(), coarse = spoken_in_8_bits();
+  const Outcome of_coarse = recognize_command(written("coarse.wav", WavWriter().file(coarse)));
+  const std::string coarse_words = of_coarse.output.substr(0, of_coarse.output.find('\n'));
+  size_t n_formats = 0;
+  for (const Encoding encoding : {Encoding::kUnsigned, Encoding::kSigned, Encoding::kFloat, Encoding::kUlaw, Encoding::kAlaw}) {
+    for (const uint32_t n_bytes : {1u, 2u, 3u, 4u, 8u}) {
+      const SampleCode code{encoding, n_bytes, false};
+      if (!code.is_possible() || (encoding == Encoding::kSigned && n_bytes == 1)) continue;
+      SCOPED_TRACE(format("encoding %d of %u bytes", static_cast<int>(encoding), n_bytes));
+      const bool is_8_bits = encoding == Encoding::kUnsigned;  // which are signed in AU
+      const std::vector<int> &samples = is_8_bits ? coarse : fine;
+      const std::string words = is_8_bits ? coarse_words : kSpoken;
+      for (const char *container : {"RIFF", "RIFX", "RF64", "extensible"}) {
+        SCOPED_TRACE(container);
+        WavWriter writer;
+        writer.code = code;
+        writer.code.is_big_endian = container == std::string("RIFX");
+        writer.is_rf64 = container == std::string("RF64");
+        writer.is_extensible = container == std::string("extensible");
+        expect_words(written("format.wav", writer.file(samples)), "", "", words);
+        ++n_formats;
+      }
+      const uint32_t number = encoding == Encoding::kUlaw    ? 1
+                              : encoding == Encoding::kAlaw  ? 27
+                              : encoding == Encoding::kFloat ? n_bytes == 4 ? 6 : 7
+                                                             : n_bytes + 1;
+      const SampleCode in_au{is_8_bits ? Encoding::kSigned : encoding, n_bytes, true};
+      expect_words(written("format.au", au_file(in_au, number, 0xffffffff, samples)), "", "", words);
+      ++n_formats;
     }
-    // The noise of 8 bits has tones of its own: the words are those of the same samples in 16.
-    std::vector<int> coarse;
-    for (const int sample : spoken()) coarse.push_back((std::min((sample + 32768 + 128) / 256, 255) - 128) * 256);
-    const Outcome words = recognize_command(written("coarse.wav", WavWriter().file(coarse)));
-    expect_words(path, "", "", words.output.substr(0, words.output.find('\n')));
   }
-  WavWriter large;
-  large.is_rf64 = true;
-  expect_words(written("format.wav", large.file(spoken())));
-  expect_words(written("format.au", au_file({Encoding::kUlaw, 1, true}, 1, 0xffffffff, spoken())));
-  expect_words(written("format.au", au_file({Encoding::kSigned, 2, true}, 3, 0xffffffff, spoken())));
+  EXPECT_EQ(n_formats, 40u);
 }
 
 TEST(RecognizeAudio, SizesByAllWays) {
@@ -106,22 +124,32 @@ TEST(RecognizeAudio, RecordingsOneAfterAnother) {
   EXPECT_TRUE(has(recognize_command(mixed), mixed + ": another recording follows, of 8000 samples a second"));
 }
 
-TEST(RecognizeAudio, FormatsOfLibsndfileAreReadFromFilesAndPipes) {
+// Writes the recording, n times, by libsndfile.
+std::string written_by_library(int format, size_t n = 1) {
   std::vector<int16_t> samples;
-  for (const int sample : spoken()) samples.push_back(static_cast<int16_t>(sample));
+  for (size_t i = 0; i < n; ++i) {
+    for (const int sample : spoken()) samples.push_back(static_cast<int16_t>(sample));
+  }
+  SF_INFO info{};
+  info.samplerate = 16000;
+  info.channels = 1;
+  info.format = format;
+  std::string path = tone_bundle() + "/other.audio";
+  SNDFILE *const file = sf_open(path.c_str(), SFM_WRITE, &info);
+  EXPECT_NE(file, nullptr) << sf_strerror(nullptr);
+  if (file == nullptr) return path;
+  sf_write_short(file, samples.data(), static_cast<sf_count_t>(samples.size()));
+  sf_close(file);
+  return path;
+}
+
+TEST(RecognizeAudio, FormatsOfLibsndfileAreReadFromFilesAndPipes) {
   for (const int format :
        {SF_FORMAT_FLAC | SF_FORMAT_PCM_16, SF_FORMAT_AIFF | SF_FORMAT_PCM_16, SF_FORMAT_CAF | SF_FORMAT_PCM_16,
-        SF_FORMAT_W64 | SF_FORMAT_PCM_16, SF_FORMAT_NIST | SF_FORMAT_PCM_16, SF_FORMAT_OGG | SF_FORMAT_VORBIS,
+        SF_FORMAT_W64 | SF_FORMAT_PCM_16, SF_FORMAT_NIST | SF_FORMAT_PCM_16, SF_FORMAT_VOC | SF_FORMAT_PCM_16,
+        SF_FORMAT_OGG | SF_FORMAT_VORBIS, SF_FORMAT_OGG | SF_FORMAT_OPUS, SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III,
         SF_FORMAT_WAV | SF_FORMAT_IMA_ADPCM}) {
-    SF_INFO info{};
-    info.samplerate = 16000;
-    info.channels = 1;
-    info.format = format;
-    const std::string path = tone_bundle() + "/other.audio";
-    SNDFILE *const file = sf_open(path.c_str(), SFM_WRITE, &info);
-    ASSERT_NE(file, nullptr) << sf_strerror(nullptr);
-    sf_write_short(file, samples.data(), static_cast<sf_count_t>(samples.size()));
-    sf_close(file);
+    const std::string path = written_by_library(format);
     for (const std::string &input : {path, "- <" + path}) {
       EXPECT_TRUE(has(recognize_command(input), std::string(kSpoken) + "\n")) << std::hex << format << " " << input;
     }
@@ -129,6 +157,41 @@ TEST(RecognizeAudio, FormatsOfLibsndfileAreReadFromFilesAndPipes) {
     EXPECT_TRUE(has(live, std::string(kSpoken) + "\n")) << live.output;
     EXPECT_TRUE(has(live, "cannot be decoded while it comes")) << live.output;
   }
+}
+
+// What is there of a recording that was cut is heard, and a warning says how much that is.
+TEST(RecognizeAudio, OfACutFileOfLibsndfileIsHeardWhatIsThere) {
+  for (const auto &[format, warning] :
+       {std::pair(SF_FORMAT_FLAC | SF_FORMAT_PCM_16, "is damaged or cut short at "),
+        std::pair(SF_FORMAT_OGG | SF_FORMAT_VORBIS, "has no end of a stream, so that it may be cut short at "),
+        std::pair(SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, "is cut short: it ends at ")}) {
+    const std::string path = written_by_library(format, 4);
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) * 6 / 10);
+    for (const std::string &input : {path, "- <" + path}) {
+      const Outcome outcome = recognize_command(input);
+      EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+      EXPECT_TRUE(has(outcome, "low high")) << outcome.output;
+      EXPECT_TRUE(has(outcome, warning)) << outcome.output;
+    }
+  }
+  const std::string path = written_by_library(SF_FORMAT_FLAC | SF_FORMAT_PCM_16);
+  std::filesystem::resize_file(path, 100);
+  EXPECT_EQ(recognize_command(path).exit_code, 1);
+}
+
+// A value that is no number costs itself.
+TEST(RecognizeAudio, ValuesThatAreNoNumbersAreHeardAsSilence) {
+  WavWriter writer;
+  writer.code = {Encoding::kFloat, 4, false};
+  writer.n_channels = 2;
+  std::string bytes = writer.file(spoken(2));
+  const size_t at = bytes.size() - 4 * (2 * 1000 - 1);  // channel 1 of the sample 1000 before the end
+  const float bad[] = {NAN, 0, INFINITY};
+  memcpy(&bytes[at], bad, sizeof(bad));
+  const std::string place = format("sample %zu of channel 1 (at ", spoken().size() - 1000);
+  expect_words(written("bad.wav", bytes), "", place);
+  const Outcome outcome = recognize_command(written("bad.wav", bytes));
+  EXPECT_TRUE(has(outcome, "has 2 values in all that are no number or infinite")) << outcome.output;
 }
 
 TEST(RecognizeAudio, RawFormatsAreNamed) {

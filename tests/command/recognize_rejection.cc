@@ -64,7 +64,7 @@ TEST(RecognizeRejection, OfHalfASentence) {
   const auto recognise = [bundle = tone_sentence_with_background()](const std::string &arguments) {
     return run_program("senone", "recognize --quiet --device cpu --beam 5 --model " + bundle + " " + arguments).output;
   };
-  const std::string warning = "stops before the end of the grammar", counted = "1 of 1 utterances did not reach the end",
+  const std::string warning = "stops in the middle of a sentence", counted = "1 of 1 utterances did not reach the end",
                     word = " low\n";  // of a CTM
   EXPECT_NE(recognise("--ctm --reject off " + half).find(word), std::string::npos);
   EXPECT_EQ(recognise("--ctm --reject off --strict " + half).find(word), std::string::npos);

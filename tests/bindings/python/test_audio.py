@@ -4,6 +4,7 @@ they do not hear is named."""
 
 from __future__ import annotations
 
+import ctypes
 import json
 import logging
 import struct
@@ -67,6 +68,55 @@ def wav(
     return head + form + struct.pack("<4sI", b"data", len(data) if size is None else size) + data
 
 
+def swapped(data: bytes, n_bytes: int) -> bytes:
+    """Returns samples of n_bytes in the other byte order."""
+    return np.frombuffer(data, np.uint8).reshape(-1, n_bytes)[:, ::-1].tobytes()
+
+
+def in_container(container: str, codec: int, bits: int, data: bytes) -> bytes:
+    """Returns a WAV or AU file of mono samples at 16 kHz, whose codec is WAV's."""
+    n_bytes, end = bits // 8, ">" if container in ("RIFX", "AU") else "<"
+    if end == ">":
+        data = swapped(data, n_bytes)
+    if container == "AU":
+        if (codec, bits) == (1, 8):
+            data = (np.frombuffer(data, np.uint8) ^ 128).tobytes()  # signed
+        number = {(7, 8): 1, (1, 8): 2, (1, 16): 3, (1, 24): 4, (1, 32): 5, (3, 32): 6, (3, 64): 7, (6, 8): 27}
+        return struct.pack(">4s5I", b".snd", 24, len(data), number[codec, bits], 16000, 1) + data
+    form = struct.pack(end + "HHIIHH", codec, 1, 16000, 16000 * n_bytes, n_bytes, bits)
+    if container == "extensible":
+        form = struct.pack("<H", 0xFFFE) + form[2:] + struct.pack("<HHIH", 22, bits, 0, codec)
+        form += bytes.fromhex("000000001000800000aa00389b71")
+    is_64 = container == "RF64"
+    chunks = b"ds64" + struct.pack("<IQQQI", 28, len(data) + 200, len(data), 0, 0) if is_64 else b""
+    chunks += b"fmt " + struct.pack(end + "I", len(form)) + form
+    chunks += b"data" + struct.pack(end + "I", 0xFFFFFFFF if is_64 else len(data)) + data
+    name = container.encode() if container.startswith("R") else b"RIFF"
+    return name + struct.pack(end + "I", 0xFFFFFFFF if is_64 else len(chunks) + 4) + b"WAVE" + chunks
+
+
+# Formats of libsndfile by their numbers there: a container and a code of samples.
+OF_LIBSNDFILE = {
+    "flac": 0x170002, "aiff": 0x020002, "caf": 0x180002, "w64": 0x0B0002, "sphere": 0x070002, "voc": 0x080002,
+    "vorbis": 0x200060, "opus": 0x200064, "mp3": 0x230082, "ima": 0x010012, "ms": 0x010013,
+}  # fmt: skip
+
+
+def write_sndfile(path: Path, number: int, values: "np.typing.NDArray[np.int16]") -> None:
+    """Writes mono samples at 16 kHz by libsndfile."""
+    library = _sndfile._library()
+    assert library is not None
+    library.sf_open.restype = ctypes.c_void_p
+    library.sf_open.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.POINTER(_sndfile._Info)]
+    library.sf_writef_short.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+    info = _sndfile._Info(samplerate=16000, channels=1, format=number)
+    file = library.sf_open(str(path).encode(), 0x20, ctypes.byref(info))
+    if not file:
+        raise OSError(library.sf_strerror(None))
+    library.sf_writef_short(file, values.ctypes.data, len(values))
+    library.sf_close(file)
+
+
 class Audio(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -86,7 +136,89 @@ class Audio(unittest.TestCase):
         results = map(json.loads, out.read_text().splitlines())
         return {Path(result["file"]).name: result for result in results}
 
-    def test_the_same_words_by_every_way(self) -> None:
+    def expect_words(self, names: Any) -> None:
+        """Expects the words of files of the folder by path, bytes and senone.batch."""
+        for name in names:
+            with self.subTest(name):
+                path = self.folder / name
+                self.assertEqual(engine().recognize(path, lattice_beam=0).text, SENTENCE)
+                self.assertEqual(engine().recognize(path.read_bytes(), lattice_beam=0).text, SENTENCE)
+        results = self.batch(*[self.folder / name for name in names])
+        self.assertEqual({name: result.get("text") for name, result in results.items()}, dict.fromkeys(names, SENTENCE))
+
+    def test_forty_formats(self) -> None:
+        """The formats of docs/audio.md that the library decodes: eight codes in five containers."""
+        names = []
+        for (codec, bits), data in encodings(samples()).items():
+            for container in ("RIFF", "RIFX", "RF64", "extensible", "AU"):
+                names.append(f"{container}-{codec}-{bits}." + ("au" if container == "AU" else "wav"))
+                self.write(names[-1], in_container(container, codec, bits, data))
+        self.assertEqual(len(names), 40)
+        self.expect_words(names)
+
+    def test_formats_of_libsndfile(self) -> None:
+        if _sndfile._library() is None:
+            self.skipTest("no libsndfile here")
+        for name, number in OF_LIBSNDFILE.items():
+            write_sndfile(self.folder / f"a.{name}", number, samples())
+        self.expect_words([f"a.{name}" for name in OF_LIBSNDFILE])
+
+    def test_what_is_there_of_a_cut_file_is_heard(self) -> None:
+        if _sndfile._library() is None:
+            self.skipTest("no libsndfile here")
+        for name, words in (
+            ("flac", "is damaged or cut short at "),
+            ("vorbis", "has no end of a stream, so that it may be cut short at "),
+            ("mp3", "is cut short: it ends at "),
+        ):
+            path = self.folder / f"cut.{name}"
+            write_sndfile(path, OF_LIBSNDFILE[name], np.tile(samples(), 4))
+            path.write_bytes(path.read_bytes()[: path.stat().st_size * 6 // 10])
+            with self.subTest(name), self.assertLogs("senone", "WARNING") as logged:
+                text = engine().recognize(path).text
+                self.assertTrue(text.startswith(SENTENCE), text)
+                self.assertIn(f"{path}: {words}", logged.output[0])
+                self.assertEqual(engine().recognize(path.read_bytes()).text, text)
+                result = self.batch(path)[path.name]
+                self.assertEqual(result["text"], text)
+                self.assertIn(words, result["warnings"][0])
+        self.write("begin.flac", (self.folder / "cut.flac").read_bytes()[:100])
+        with self.assertRaises(senone.BadFile):
+            engine().recognize(self.folder / "begin.flac")
+
+    def test_values_that_are_no_numbers(self) -> None:
+        values = samples().astype("<f4") / 32768
+        values[-1000], values[-990] = np.nan, np.inf
+        path = self.write("bad.wav", wav(values.tobytes(), 3, 32))
+        place = f"sample {len(values) - 1000} of channel 0 (at "
+        with self.assertLogs("senone", "WARNING") as logged:
+            self.assertEqual(engine().recognize(path).text, SENTENCE)
+        self.assertIn(f"{path}: {place}", logged.output[0])
+        self.assertIn("has 2 values in all that are no number", logged.output[1])
+        result = self.batch(path)["bad.wav"]
+        self.assertEqual(result["text"], SENTENCE)
+        self.assertIn(place, result["warnings"][0])
+        with self.assertRaisesRegex(senone.BadAudio, f"sample {len(values) - 1000} of channel 0 is not a number"):
+            engine().recognize(values)
+
+    def test_bytes_that_are_no_samples(self) -> None:
+        """A stream takes bytes for 16-bit samples, and says so of those that are not."""
+        floats = samples().astype("<f4") / 32768
+        ogg = b"OggS" + bytes(range(256)) * 8
+        for data, words in ((floats.tobytes(), "look like float32"), (ogg, "those of a file, Ogg, and no samples")):
+            with engine().stream() as stream, self.assertRaisesRegex(senone.InvalidArgument, words):
+                stream.feed(data)
+        for data in (samples().tobytes(), wav(samples().tobytes()), memoryview(floats), bytes(4000) + samples().tobytes()):
+            with engine().stream() as stream:
+                for begin in range(0, len(data), 1000):
+                    stream.feed(data[begin : begin + 1000])
+                self.assertEqual(stream.result().text, SENTENCE)
+        noise = np.random.default_rng(1).integers(-32768, 32767, 100000, dtype=np.int16)
+        with engine().stream() as stream:
+            for begin in range(0, len(noise), 1000):
+                stream.feed(noise[begin : begin + 1000].tobytes())
+
+    def test_the_same_words_with_any_size_in_the_header(self) -> None:
         files = {}
         for (codec, bits), data in encodings(samples()).items():
             for size in (None, *TO_THE_END, 4800):

@@ -28,7 +28,10 @@ class Definition {
       if (phone != set.silence && options.filler_prob > 0) fillers_[phone] = options.filler_prob;
     }
     double none = 1;
-    for (const auto &[phone, probability] : fillers_) none -= probability;
+    for (auto &[phone, probability] : fillers_) {
+      none -= probability;
+      probability = std::min(1.0, probability / (1 - probability));  // of any number in a row
+    }
     none_cost_ = -std::log(none);
   }
 

@@ -121,18 +121,13 @@ class TestGraph {
   }
 };
 
-// Counts silences; more than one between two words are counted, too. Kaldi's graph has at most one there.
-size_t n_silences(const Path &path, uint32_t silence, bool *doubled) {
-  size_t n = 0;
-  *doubled = false;
-  for (size_t t = 0; t < path.frames.size(); ++t) {
-    const bool before = t > 0 && path.frames[t - 1].phone == silence;
-    if (path.frames[t].phone != silence) continue;
-    const bool begins = !before || (path.frames[t].hmm_state == 0 && path.frames[t - 1].hmm_state > 0);
-    n += begins;
-    *doubled |= begins && before;
+// Returns true if a silence follows another between two words. Kaldi's graph has at most one there.
+bool has_doubled_silence(const Path &path, uint32_t silence) {
+  for (size_t t = 1; t < path.frames.size(); ++t) {
+    const bool both = path.frames[t].phone == silence && path.frames[t - 1].phone == silence;
+    if (both && path.frames[t].hmm_state == 0 && path.frames[t - 1].hmm_state > 0) return true;
   }
-  return n;
+  return false;
 }
 
 class KaldiGraphs : public ::testing::TestWithParam<const char *> {};
@@ -165,8 +160,6 @@ TEST_P(KaldiGraphs, OursHaveTheSamePathsAtTheSameCosts) {
                            set, lexicon, grammar, options, [](double, const std::string &) {}, &sizes),
                        grammar.words);
 
-  // A silence may follow another in our graphs, so each costs -ln of the probability that none follows it.
-  const double cost_of_silence = -std::log(1 - kSilenceProbability);
   std::mt19937 random(1);
   size_t n_compared[2] = {}, n_frames = 0;
   double most = 0;
@@ -174,10 +167,8 @@ TEST_P(KaldiGraphs, OursHaveTheSamePathsAtTheSameCosts) {
     const bool from_kaldi = trial % 2 == 0;
     const std::optional<Path> path = (from_kaldi ? kaldi : ours).draw(&random, 600);
     if (!path) continue;
-    bool doubled = false;
-    const size_t n = n_silences(*path, set.silence, &doubled);
-    if (doubled) continue;
-    const double expected = kaldi.cost(*path) + static_cast<double>(n) * cost_of_silence, found = ours.cost(*path);
+    if (has_doubled_silence(*path, set.silence)) continue;
+    const double expected = kaldi.cost(*path), found = ours.cost(*path);
     ASSERT_TRUE(std::isfinite(expected) && std::isfinite(found))
         << (from_kaldi ? "drawn from Kaldi's: " : "drawn from ours: ") << path->words.size() << " words, "
         << path->frames.size() << " frames: " << expected << " and " << found;
@@ -187,7 +178,7 @@ TEST_P(KaldiGraphs, OursHaveTheSamePathsAtTheSameCosts) {
   }
   EXPECT_LT(most, kTolerance);
   EXPECT_GT(n_compared[0],
-            80u);  // of 300 drawn from ours; most of the others have silences after silences, which Kaldi has not
+            60u);  // of 300 drawn from ours; most of the others have silences after silences, which Kaldi has not
   EXPECT_GT(n_compared[1], 200u);
   RecordProperty("paths", std::to_string(n_compared[0]) + " + " + std::to_string(n_compared[1]));
   RecordProperty("frames", std::to_string(n_frames));

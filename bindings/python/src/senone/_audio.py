@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Union
 
-from ._decoder import ALL, MIX, Decoder
+from ._decoder import ALL, MIX, Decoder, kind_of
 from ._errors import BadAudio, BadFile, Error, InvalidArgument, IoFailure, NotFound, Unsupported
 from ._numpy import has_numpy, numpy
 from ._sndfile import Damaged, Missing, SoundFile
@@ -58,7 +58,7 @@ class Recording:
         channel: int = MIX,
     ) -> None:
         self.warnings: list[str] = []
-        self._n_samples = 0
+        self._n_samples = self._n_of_sound = 0
         self._sound: SoundFile | None = None
         self._ended = False
         self._channel = channel
@@ -166,13 +166,36 @@ class Recording:
 
     def _read_more(self) -> None:
         try:
-            data = self._file.read(_BYTES) if self._sound is None else self._sound.read(_PIECE)
-        except Damaged as error:
-            raise BadFile(f"{self._name}: damaged audio: {error}") from None
+            data = self._file.read(_BYTES) if self._sound is None else self._read_sound(self._sound)
         except OSError as error:
             raise IoFailure(f"{self._name}: cannot be read: {error.strerror}") from None
         self._ended = len(data) == 0
         self._named(self._decoder.finish if self._ended else lambda: self._decoder.push(data))
+
+    def _read_sound(self, sound: SoundFile) -> bytes:
+        """Reads the next samples of libsndfile, which ends at the first damage, and says if they end too early."""
+        data = b"" if sound.damage else sound.read(_PIECE)
+        self._n_of_sound += len(data) // (4 * sound.n_channels)
+        if len(data) > 0:
+            return data
+        heard_s, told_s = self._n_of_sound / sound.rate, sound.n_samples / sound.rate
+        is_known = sound.n_samples < 1 << 62
+        is_short = is_known and heard_s + 0.1 < told_s  # headers of MP3 may be some frames off
+        if sound.damage and self._n_of_sound == 0:
+            raise BadFile(f"{self._name}: damaged audio: {sound.damage}")
+        if sound.damage:
+            missing = f"is damaged or cut short at {heard_s:.3f} s" + (f" of {told_s:.3f} s" if is_short else "")
+            missing += f", what follows is not heard: {sound.damage}; check how it was recorded and copied"
+        elif is_short:
+            missing = f"is cut short: it ends at {heard_s:.3f} s of the {told_s:.3f} s that its header tells of; check how it "
+            missing += "was copied"
+        elif sound.is_ogg and not is_known:
+            missing = f"has no end of a stream, so that it may be cut short at {heard_s:.3f} s; check how it was recorded and "
+            missing += "copied"
+        else:
+            return data
+        self.warnings.append(f"{self._name}: {missing}")
+        return data
 
     def _named(self, call: Callable[[], _T]) -> _T:
         """Calls the decoder, and begins its error messages with the name of the recording."""
@@ -281,6 +304,31 @@ def transposed(shape: tuple[int, ...], begin: str) -> str:
     return f"{begin} transposed: give " + ("audio[0]" if shape[0] == 1 else "audio.T, which has the samples first")
 
 
+def check_begin(values: Any) -> None:
+    """Raises InvalidArgument if the first bytes that a stream is fed are those of a file, except WAV and AU, of which only the
+    header is no sound."""
+    if not isinstance(values, (bytes, bytearray, memoryview)):
+        return
+    view = memoryview(values)
+    if view.format in ("B", "b", "c") and view.ndim == 1 and (name := kind_of(bytes(view[:8192]))):
+        raise InvalidArgument(
+            f"the bytes are those of a file, {name}, and no samples; give whole files to Engine.recognize, or read them with "
+            "senone.read_audio"
+        )
+
+
+def _are_floats(data: bytes) -> bool:
+    """Returns True if the bytes are float32 within full scale: then the upper half of each is its sign, its exponent and its
+    first digits, which every second sample of a sound is not."""
+    n_found = 0
+    for low, high in zip(data[2::4], data[3::4]):
+        half = low | high << 8
+        if half and not 0x3000 <= half & 0x7FFF <= 0x3F80:
+            return False
+        n_found += half != 0
+    return n_found >= 32
+
+
 def _of_buffer(values: Any, view: memoryview, n_channels: int, kind: str) -> tuple[Any, int, int]:
     """`as_audio` of an object's memory."""
     code = view.format.lstrip("@=" + ("<" if sys.byteorder == "little" else ">"))
@@ -293,6 +341,11 @@ def _of_buffer(values: Any, view: memoryview, n_channels: int, kind: str) -> tup
     if code in ("B", "b", "c"):
         code = "h"
         n = _n_samples(view.nbytes, 2, n_channels)
+        if view.ndim == 1 and _are_floats(bytes(view[:2048])):
+            raise InvalidArgument(
+                "the bytes look like float32, but bytes are taken for 16-bit samples; give a float32 array, or "
+                'memoryview(data).cast("f")'
+            )
     elif code not in ("h", "f", "d"):
         raise InvalidArgument(
             f"the samples' memory has the format {view.format!r}; it must be bytes or h of 16-bit samples, f (float32) or d "

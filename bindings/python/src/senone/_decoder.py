@@ -8,12 +8,22 @@ import ctypes
 from array import array
 from dataclasses import dataclass
 
-from ._errors import check
+from ._errors import Error, check
 from ._library import asr_audio_config, asr_audio_info, lib, text
 
 MIX, ALL = -1, -2  # channels
 
 FORMATS = {"file": 0, "file_or_s16le": 1, "s16le": 2, "s16be": 3, "f32le": 4, "mulaw": 5, "alaw": 6}
+
+
+def kind_of(data: bytes) -> str:
+    """Returns the name of a file's format that is neither samples nor WAV or AU; "" if data begins like none."""
+    decoder = Decoder("file_or_s16le", 16000, 1, MIX)
+    try:
+        decoder.push(data)
+    except Error:
+        return decoder.info().format_name
+    return ""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 SFM_READ = 0x10
+_TYPE_MASK, _OGG = 0x0FFF0000, 0x00200000
 
 
 class _Info(ctypes.Structure):
@@ -73,6 +74,7 @@ class SoundFile:
 
     def __init__(self, file: BinaryIO) -> None:
         """file: open for reading; it may also be a BytesIO."""
+        self.damage = ""
         self._file: int | None = None
         self._memory: int | None = None  # a descriptor of a copy, since libsndfile reads descriptors
         library = _library()
@@ -88,6 +90,7 @@ class SoundFile:
         self.rate = int(info.samplerate)
         self.n_channels = int(info.channels)
         self.n_samples = int(info.frames)  # of each channel; beyond 2^62: unknown
+        self.is_ogg = info.format & _TYPE_MASK == _OGG
 
     def _descriptor(self, file: BinaryIO) -> int:
         file.seek(0)
@@ -101,11 +104,12 @@ class SoundFile:
         return self._memory
 
     def read(self, n: int) -> bytes:
-        """Reads the next n samples of each channel, interleaved float32, full scale -1..1; fewer only at the end."""
+        """Reads the next n samples of each channel, interleaved float32, full scale -1..1; fewer only at the end. After damage,
+        where libsndfile ends, `damage` says what it is."""
         samples = (c_float * (n * self.n_channels))()
-        n_read = self._library.sf_readf_float(self._file, samples, n)
+        n_read = max(0, self._library.sf_readf_float(self._file, samples, n))
         if self._library.sf_error(self._file) != 0:
-            raise Damaged(self._error())
+            self.damage = self._error()
         return bytes(memoryview(samples).cast("B")[: 4 * n_read * self.n_channels])
 
     def close(self) -> None:
@@ -121,4 +125,5 @@ class SoundFile:
         self.close()
 
     def _error(self) -> str:
-        return (self._library.sf_strerror(self._file) or b"").decode("utf-8", "replace").strip()
+        text = (self._library.sf_strerror(self._file) or b"").decode("utf-8", "replace").strip(" .\n")
+        return text[len("Error : ") :] if text.startswith("Error : ") else text

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from . import _closer
-from ._audio import as_audio, as_rows
+from ._audio import as_audio, as_rows, check_begin
 from ._config import StreamConfig, encoded, native_config
 from ._errors import InvalidArgument, InvalidState, check
 from ._events import Event, EventKind, Result
@@ -95,6 +95,7 @@ class Stream(Uncopied):
         global _n_live
         native = native_config(config)
         self._input = config.get("input", "float")
+        self._has_fed = False
         self._n_channels = int(native.n_channels)
         self._row_length = row_length
         self._has_callback = callback is not None
@@ -173,9 +174,12 @@ class Stream(Uncopied):
             rows, n = as_rows(values, self._row_length)
             owner, address = rows, rows.ctypes.data
         else:
+            if not self._has_fed:
+                check_begin(values)
             owner, address, n = as_audio(values, self._n_channels, _KINDS[self._input])
         with self._handle as pointer:
             status: int = function(pointer, address, n)
+        self._has_fed = True
         del owner  # kept alive until here
         return status
 
