@@ -26,6 +26,7 @@
 #include "core/graph/archive.h"
 #include "core/model/bundle.h"
 #include "tools/bundle_files.h"
+#include "tools/installed_models.h"
 #include "tools/progress.h"
 #include "tools/tool.h"
 
@@ -187,7 +188,17 @@ void import_graph(const GraphArguments &arguments, const Bundle &bundle, const H
   print_graph(graph, start_s);
 }
 
-void run_graph(const GraphArguments &arguments) {
+// Returns the dictionary that lies in a bundle, as for libvosk and senone-serve.
+std::string own_lexicon(const std::string &model) {
+  const std::string path = model + "/lexicon.dict";
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) throw UsageError("graph: --lexicon is required, as there is no " + path);
+  return path;
+}
+
+void run_graph(GraphArguments arguments) {
+  // An installed bundle is found by its name where it is only read; otherwise a typing error might change it.
+  if (!arguments.out.empty() || !arguments.archive.empty()) arguments.model = find_model(arguments.model);
   check(arguments);
   const double start_s = wall_seconds();
   Bundle bundle = read_bundle(arguments.model);
@@ -211,10 +222,9 @@ void run_graph(const GraphArguments &arguments) {
   if (!arguments.g2p.empty()) {
     guessed.emplace(std::make_shared<G2pModel>(read_g2p_model(arguments.g2p)), set, arguments.g2p_variants);
   }
-  if (arguments.lexicon.empty()) {
-    if (token_frames(bundle).topology == TokenTopology::kNone) throw UsageError("graph: --lexicon is required");
-    spelled.emplace(set, *bundle.scores);
-  }
+  const bool has_tokens = token_frames(bundle).topology != TokenTopology::kNone;
+  if (arguments.lexicon.empty() && !has_tokens) arguments.lexicon = own_lexicon(arguments.model);
+  if (arguments.lexicon.empty()) spelled.emplace(set, *bundle.scores);
   {
     Progress progress("graph");
     const BuildProgress report = [&](double fraction, const std::string &what) { progress.update(fraction, what); };
@@ -264,10 +274,12 @@ void run_graph(const GraphArguments &arguments) {
 void add_graph(Command app) {
   const auto arguments = std::make_shared<GraphArguments>();
   Command graph = app.command("graph", "Build a recognition graph from a dictionary and a language model or grammar");
-  graph.option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out or --archive is given")
+  graph.option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out or --archive is given, with which an installed one may "
+               "be named")
       .required();
   graph.option("--lexicon", arguments->lexicon,
-               "Dictionary in the form of CMU Sphinx, Kaldi, MFA or HTK; without it tokens spell the words (docs/ctc.md)");
+               "Dictionary in the form of CMU Sphinx, Kaldi, MFA or HTK; default: lexicon.dict in the bundle, while tokens spell "
+               "the words (docs/ctc.md)");
   graph.option("--silence", arguments->silence,
                "Phones of silence, such as pau,sp, or a file of their names: optional between words (default: the model's)");
   graph.option("--g2p", arguments->g2p, "Model of senone g2p, which pronounces the words that the dictionary lacks");
