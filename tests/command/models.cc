@@ -118,5 +118,19 @@ TEST_F(Models, AGraphOfAnInstalledModelWithItsOwnDictionary) {
   EXPECT_FALSE(fs::exists(first_ / "commands/graph.bin"));
 }
 
+TEST_F(Models, ABackgroundWithoutAGraph) {
+  const fs::path made = root_ / "made";
+  const std::string graph = "graph --out " + made.string() + " --background --model ";
+  EXPECT_EQ(run_program("senone", graph + tone_model()).exit_code, 0);
+  EXPECT_TRUE(fs::exists(made / "background.bin"));
+  EXPECT_FALSE(fs::exists(made / "graph.bin"));
+  EXPECT_EQ(run_program("senone", "info " + made.string()).exit_code, 0);
+  const Outcome with_graph = run_program("senone", graph + tone_bundle());
+  EXPECT_EQ(with_graph.exit_code, 2);
+  EXPECT_NE(with_graph.output.find("--background is for models without a graph"), std::string::npos) << with_graph.output;
+  EXPECT_EQ(run_program("senone", graph + tone_model() + " --words list").exit_code, 2);
+  EXPECT_EQ(run_program("senone", graph + tone_model() + " --hclg graph --words list").exit_code, 2);
+}
+
 }  // namespace
 }  // namespace asr::test
