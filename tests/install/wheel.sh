@@ -24,7 +24,9 @@ done
 ! grep '^senone\.libs/.' "$work/files" | grep -vE '/lib(fst|fstscript|utf8proc|lzma|bz2|z)-' || # listed in NOTICE
   fail "a library of the system is in the wheel; its licence must be, too"
 
-python3 -m zipfile -l "$model" | grep -qE '^senone_model_en_us-[^/]*\.dist-info/licenses/LICENSE ' || fail "the model has no licence"
+for file in '[^/]*\.dist-info/licenses/LICENSE' '.*/share/senone/models/en-us/graph\.bin' '.*/models/en-us-commands/lexicon\.dict'; do
+  python3 -m zipfile -l "$model" | grep "^senone_model_en_us-$file " >/dev/null || fail "the model's wheel has no $file"
+done
 
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 mkdir -p "$work/in/wheels"
