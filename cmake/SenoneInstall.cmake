@@ -18,10 +18,13 @@ install(FILES api/asr.h ${backend_headers} bindings/cpp/senone.hpp
 install(TARGETS senone senone_static senone_cpp EXPORT SenoneTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
-install(FILES LICENSE NOTICE README.md CHANGELOG.md DESTINATION ${SENONE_DOC_DIR} COMPONENT library)
+install(FILES LICENSE NOTICE DESTINATION ${SENONE_DOC_DIR} COMPONENT library)
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${SENONE_DOC_DIR} COMPONENT development)
 install(DIRECTORY docs samples DESTINATION ${SENONE_DOC_DIR} COMPONENT development
-        FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "*.cc" PATTERN "*.h")
-install(FILES samples/backend/CMakeLists.txt DESTINATION ${SENONE_DOC_DIR}/samples/backend COMPONENT development)
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "*.c" PATTERN "*.cc" PATTERN "*.h")
+foreach(project backend project)
+  install(FILES samples/${project}/CMakeLists.txt DESTINATION ${SENONE_DOC_DIR}/samples/${project} COMPONENT development)
+endforeach()
 if(SENONE_TOOLS)
   install(TARGETS senone_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 endif()

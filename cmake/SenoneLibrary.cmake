@@ -5,7 +5,7 @@
 set(SENONE_MAP ${PROJECT_SOURCE_DIR}/api/senone.map)
 add_library(senone SHARED $<TARGET_OBJECTS:senone_api>)
 target_link_libraries(senone PRIVATE senone_engine)
-target_link_options(senone PRIVATE -Wl,--version-script=${SENONE_MAP} -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+target_link_options(senone PRIVATE -Wl,--version-script=${SENONE_MAP} -Wl,--no-undefined)  # the map hides archives' symbols, too
 # Plugins call back into the library and stay loaded, so dlclose must not unload it.
 target_link_options(senone PRIVATE -Wl,-z,nodelete)
 set_target_properties(senone PROPERTIES VERSION ${SENONE_ABI}.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH}

@@ -55,7 +55,7 @@ endif()
 if(SENONE_TOOLS)
   senone_add_package(command senone "The command: imports models, builds graphs, recognises recordings and measures."
                      SECTION sound DEPENDS "${same_version}")
-  set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS libportaudio2)  # for `senone listen`, at run time
+  set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS "libportaudio2, senone-model-en-us")  # the first for `senone listen`, at run time
 endif()
 if(TARGET backend_ocl_amd)
   senone_add_package(ocl senone-plugins-opencl "OpenCL back ends for GPUs of AMD and NVIDIA, which the library loads

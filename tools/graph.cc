@@ -26,6 +26,7 @@
 #include "core/graph/archive.h"
 #include "core/model/bundle.h"
 #include "tools/bundle_files.h"
+#include "tools/installed_models.h"
 #include "tools/progress.h"
 #include "tools/tool.h"
 
@@ -38,7 +39,7 @@ struct GraphArguments {
   std::string delimiter;  // "optional" or "required"; "": the latter where words are spelled
   std::string model, silence, lexicon, g2p, lm, jsgf, rule, words, keywords, hclg, out, archive, letter_case = "asis";
   double prune = 0;
-  bool single = false, drop_unknown = false;
+  bool single = false, drop_unknown = false, background = false;
   uint32_t g2p_variants = 1;
   GraphOptions options;
 };
@@ -63,7 +64,7 @@ void check(const GraphArguments &arguments) {
   if (!arguments.out.empty() && !arguments.archive.empty()) throw UsageError("graph: give one of --out and --archive");
   if (!arguments.hclg.empty()) {
     const bool others = !arguments.lm.empty() || !arguments.jsgf.empty() || !arguments.keywords.empty() ||
-                        !arguments.lexicon.empty() || !arguments.g2p.empty();
+                        !arguments.lexicon.empty() || !arguments.g2p.empty() || arguments.background;
     if (!arguments.silence.empty())
       throw UsageError("graph: --silence is for graphs that are built; the one of --hclg has its own pauses");
     if (others || arguments.words.empty())
@@ -72,7 +73,12 @@ void check(const GraphArguments &arguments) {
   }
   const int n_grammars =
       !arguments.lm.empty() + !arguments.jsgf.empty() + !arguments.words.empty() + !arguments.keywords.empty();
-  if (n_grammars != 1) throw UsageError("graph: give one of --lm, --jsgf, --words and --keywords");
+  if (arguments.background) {
+    if (n_grammars != 0 || !arguments.archive.empty())
+      throw UsageError("graph: --background makes no graph; give it without --lm, --jsgf, --words, --keywords and --archive");
+    return;
+  }
+  if (n_grammars != 1) throw UsageError("graph: give one of --lm, --jsgf, --words, --keywords and --background");
   if (arguments.prune > 0 && arguments.lm.empty()) throw UsageError("graph: --prune is for language models; give it with --lm");
   if (arguments.single && arguments.words.empty()) throw UsageError("graph: --single is for word lists; give it with --words");
   if (!arguments.rule.empty() && arguments.jsgf.empty()) throw UsageError("graph: --rule is for grammars; give it with --jsgf");
@@ -107,25 +113,38 @@ Grammar read_grammar(const GraphArguments &arguments, const Vocabulary &vocabula
   return ngram_grammar(model, vocabulary, arguments.lm);
 }
 
+// Writes what results of grammars are compared with, whose words are phones, and adds the names of the files.
+void write_background(const Bundle &bundle, const HmmSet &set, const TransitionScales &scales, const OutputDirectory &directory,
+                      std::vector<std::string> *names) {
+  const TokenFrames tokens = token_frames(bundle);
+  const bool has_tokens = tokens.topology != TokenTopology::kNone;
+  write_graph(has_tokens ? make_token_loop(tokens, set.n_pdfs) : make_phone_loop(set, scales), directory.file("background.bin"));
+  write_symbols(phone_symbols(set), directory.file("phones.txt"));
+  names->insert(names->end(), {"background.bin", "phones.txt"});
+}
+
+// Completes the bundle's index and puts the directory in its place.
+void commit(Bundle bundle, OutputDirectory *directory, std::vector<std::string> names) {
+  keep_files(bundle, *directory, &names);
+  note_graph_step(&bundle, this_step());
+  write_bundle_index(bundle, *directory, names);
+  directory->commit();
+}
+
 // Writes the graph's files into the model's bundle, or into a new one with the model's files.
 void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph, const WordTable &words, const HmmSet &set,
                   const TransitionScales &scales) {
   OutputDirectory directory(out.empty() ? bundle.path : out);
-  std::vector<std::string> names = {"graph.bin", "words.txt", "phones.txt"};
+  std::vector<std::string> names = {"graph.bin", "words.txt"};
   write_graph(graph, directory.file("graph.bin"));
   write_words(words, directory.file("words.txt"));
-  write_symbols(phone_symbols(set), directory.file("phones.txt"));
   if (set.knows_contexts()) {
-    const TokenFrames tokens = token_frames(bundle);
-    const bool has_tokens = tokens.topology != TokenTopology::kNone;
-    write_graph(has_tokens ? make_token_loop(tokens, set.n_pdfs) : make_phone_loop(set, scales),
-                directory.file("background.bin"));
-    names.push_back("background.bin");
+    write_background(bundle, set, scales, directory, &names);
+  } else {
+    write_symbols(phone_symbols(set), directory.file("phones.txt"));
+    names.push_back("phones.txt");
   }
-  keep_files(bundle, directory, &names);
-  note_graph_step(&bundle, this_step());
-  write_bundle_index(bundle, directory, names);
-  directory.commit();
+  commit(std::move(bundle), &directory, std::move(names));
 }
 
 // Writes the graph alone, as an archive.
@@ -186,8 +205,32 @@ void import_graph(const GraphArguments &arguments, const Bundle &bundle, const H
   print_graph(graph, start_s);
 }
 
-void run_graph(const GraphArguments &arguments) {
+// Returns the dictionary that lies in a bundle, as for libvosk and senone-serve.
+std::string own_lexicon(const std::string &model) {
+  const std::string path = model + "/lexicon.dict";
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) throw UsageError("graph: --lexicon is required, as there is no " + path);
+  return path;
+}
+
+// Prepares a model for grammars that programs compile, so that other speech is rejected there, too.
+void make_background(const GraphArguments &arguments) {
+  const Bundle bundle = read_bundle(arguments.model);
+  if (bundle.has("graph.bin"))
+    throw UsageError("graph: --background is for models without a graph; that of " + arguments.model + " brings its background");
+  const HmmSet set = read_hmms(bundle);
+  check_contexts(bundle, set);
+  OutputDirectory directory(arguments.out.empty() ? bundle.path : arguments.out);
+  std::vector<std::string> names;
+  write_background(bundle, set, arguments.options.scales, directory, &names);
+  commit(bundle, &directory, std::move(names));
+}
+
+void run_graph(GraphArguments arguments) {
+  // An installed bundle is found by its name where it is only read; otherwise a typing error might change it.
+  if (!arguments.out.empty() || !arguments.archive.empty()) arguments.model = find_model(arguments.model);
   check(arguments);
+  if (arguments.background) return make_background(arguments);
   const double start_s = wall_seconds();
   Bundle bundle = read_bundle(arguments.model);
   HmmSet set = read_hmms(bundle);
@@ -210,10 +253,9 @@ void run_graph(const GraphArguments &arguments) {
   if (!arguments.g2p.empty()) {
     guessed.emplace(std::make_shared<G2pModel>(read_g2p_model(arguments.g2p)), set, arguments.g2p_variants);
   }
-  if (arguments.lexicon.empty()) {
-    if (token_frames(bundle).topology == TokenTopology::kNone) throw UsageError("graph: --lexicon is required");
-    spelled.emplace(set, *bundle.scores);
-  }
+  const bool has_tokens = token_frames(bundle).topology != TokenTopology::kNone;
+  if (arguments.lexicon.empty() && !has_tokens) arguments.lexicon = own_lexicon(arguments.model);
+  if (arguments.lexicon.empty()) spelled.emplace(set, *bundle.scores);
   {
     Progress progress("graph");
     const BuildProgress report = [&](double fraction, const std::string &what) { progress.update(fraction, what); };
@@ -268,10 +310,12 @@ void run_graph(const GraphArguments &arguments) {
 void add_graph(Command app) {
   const auto arguments = std::make_shared<GraphArguments>();
   Command graph = app.command("graph", "Build a recognition graph from a dictionary and a language model or grammar");
-  graph.option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out or --archive is given")
+  graph.option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out or --archive is given, with which an installed one may "
+               "be named")
       .required();
   graph.option("--lexicon", arguments->lexicon,
-               "Dictionary in the form of CMU Sphinx, Kaldi, MFA or HTK; without it tokens spell the words (docs/ctc.md)");
+               "Dictionary in the form of CMU Sphinx, Kaldi, MFA or HTK; default: lexicon.dict in the bundle, while tokens spell "
+               "the words (docs/ctc.md)");
   graph.option("--silence", arguments->silence,
                "Phones of silence, such as pau,sp, or a file of their names: optional between words (default: the model's)");
   graph.option("--g2p", arguments->g2p, "Model of senone g2p, which pronounces the words that the dictionary lacks");
@@ -285,6 +329,8 @@ void add_graph(Command app) {
   graph.option("--keywords", arguments->keywords,
                "List of keywords and phrases, one a line, found anywhere in speech: docs/keywords.md");
   graph.option("--hclg", arguments->hclg, "Graph of Kaldi for this very model (OpenFst); --words is then its words.txt");
+  graph.flag("--background", arguments->background,
+             "No graph, but what results of grammars are compared with, for a model whose grammars programs compile");
   graph.flag("--single", arguments->single, "One word of --words, not any number");
   graph.option("--out", arguments->out, "New bundle to write instead of changing the model's");
   graph.option("--archive", arguments->archive, "File to write the graph alone to, for asr_engine_add_graph (.sgraph)");

@@ -9,6 +9,7 @@
 
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
+#include "tests/build/tone_model.h"
 
 namespace asr::test {
 namespace {
@@ -95,6 +96,40 @@ TEST_F(Models, APathIsTakenAsItIs) {
   const Outcome outcome = run_program("senone", "recognize --model ./tones " + tone_recording("low"));
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_NE(outcome.output.find("senone: ./tones"), std::string::npos) << outcome.output;
+}
+
+// An installed model need not be writable, so that graphs of it are written elsewhere.
+TEST_F(Models, AGraphOfAnInstalledModelWithItsOwnDictionary) {
+  fs::copy(tone_model(), first_ / "commands");
+  const fs::path list = root_ / "words", made = root_ / "made";
+  std::ofstream(list) << "low\nhigh\n";
+  const std::string graph = "graph --quiet --model commands --words " + list.string();
+  const Outcome without = run_program("senone", graph + " --out " + made.string());
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_NE(without.output.find("--lexicon is required, as there is no " + (first_ / "commands/lexicon.dict").string()),
+            std::string::npos)
+      << without.output;
+  std::ofstream(first_ / "commands/lexicon.dict") << kToneLexicon;
+  EXPECT_EQ(run_program("senone", graph + " --out " + made.string()).exit_code, 0);
+  EXPECT_EQ(words("--keep-rejected --model " + made.string() + " " + tone_recording("high low")), "high low");
+  EXPECT_FALSE(fs::exists(first_ / "commands/graph.bin"));
+  const Outcome in_place = run_program("senone", graph);  // a name alone may be a typing error
+  EXPECT_EQ(in_place.exit_code, 1);
+  EXPECT_FALSE(fs::exists(first_ / "commands/graph.bin"));
+}
+
+TEST_F(Models, ABackgroundWithoutAGraph) {
+  const fs::path made = root_ / "made";
+  const std::string graph = "graph --out " + made.string() + " --background --model ";
+  EXPECT_EQ(run_program("senone", graph + tone_model()).exit_code, 0);
+  EXPECT_TRUE(fs::exists(made / "background.bin"));
+  EXPECT_FALSE(fs::exists(made / "graph.bin"));
+  EXPECT_EQ(run_program("senone", "info " + made.string()).exit_code, 0);
+  const Outcome with_graph = run_program("senone", graph + tone_bundle());
+  EXPECT_EQ(with_graph.exit_code, 2);
+  EXPECT_NE(with_graph.output.find("--background is for models without a graph"), std::string::npos) << with_graph.output;
+  EXPECT_EQ(run_program("senone", graph + tone_model() + " --words list").exit_code, 2);
+  EXPECT_EQ(run_program("senone", graph + tone_model() + " --hclg graph --words list").exit_code, 2);
 }
 
 }  // namespace

@@ -23,4 +23,5 @@ refuses 'no option "--moer"' test --moer
 refuses 'no option "--gpus"' demo --gpus
 refuses '"long" is no number of hours' soak long
 refuses 'no option "--kep"' figures --kep
+refuses 'wheel: no option "--arm"' wheel --arm
 echo "wrong arguments are refused"

@@ -51,9 +51,18 @@ cmake -G Ninja -S "$source/tests/install/find_package" -B "$work/cmake" -DCMAKE_
 for program in hello hello_cpp hello_static hello_cpp_static; do check "$work/cmake/$program"; done
 for program in "${grammars[@]}"; do check_grammar "$work/cmake/$program"; done
 for program in "$work"/cmake/*_static; do check_static "$program"; done
+
+documents=$prefix/share/doc/senone
 for file in LICENSE NOTICE docs/embedding.md samples/hello.c; do
-  [[ -f $prefix/share/doc/senone/$file ]] || fail "share/doc/senone/$file is not installed"
+  [[ -f $documents/$file ]] || fail "share/doc/senone/$file is not installed"
 done
+bash "$source/tests/install/links.sh" "$documents" || fail "links of installed pages"
+cp -r "$documents/samples/project" "$work/project"
+{ cmake -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$work/project/build" &&
+  cmake --install "$work/project/build" --prefix "$work/project/installed"; } >"$work/log" 2>&1 ||
+  { cat "$work/log"; fail "the installed sample project"; }
+check "$work/project/build/words"
+check "$work/project/installed/bin/words"
 
 cp "$build/tests/plugins/libsenone_good.so" "$prefix/lib/senone/plugins/"
 (cd / && "$prefix/bin/senone" devices) | grep '^good:1 ' >/dev/null || fail "a plugin beside the library was not found"

@@ -12,7 +12,7 @@ command -v mmdebstrap >/dev/null || { echo "skipped: mmdebstrap is missing"; exi
 
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 mkdir -p "$work/in/bindings/cpp"
-cp -r "$folder"/*.deb "$source/tests/install" "$source/samples" "$data" "$work/in"
+cp -r "$folder"/*.deb "$source/tests/install" "$source/samples" "$data" "$data/../goforward.raw" "$work/in"
 cp -r "$source/bindings/cpp/examples" "$work/in/bindings/cpp"
 mmdebstrap --variant=apt --customize-hook="copy-in $work/in /" --customize-hook='chroot "$1" bash /in/install/packages_inside.sh' \
   "$suite" /dev/null >"$work/log" 2>&1 || { tail -n 40 "$work/log"; fail "the packages in a clean $suite"; }

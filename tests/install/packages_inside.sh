@@ -14,7 +14,7 @@ install() { apt-get -q -y install --no-install-recommends "$@"; }
 has_compiler() { command -v cc || command -v gcc || command -v c++; }
 
 ! has_compiler || fail "this system has a compiler already"
-user_packages=(/in/libsenone0_*.deb /in/libsenone-build0_*.deb /in/senone_*.deb /in/senone-vosk_*.deb)
+user_packages=(/in/libsenone0_*.deb /in/libsenone-build0_*.deb /in/senone_*.deb /in/senone-vosk_*.deb /in/senone-model-en-us_*.deb)
 for package in /in/senone-plugins-*.deb; do [[ ! -e $package ]] || user_packages+=("$package"); done
 install "${user_packages[@]}"
 ! has_compiler || fail "the packages bring a compiler"
@@ -23,6 +23,16 @@ for package in "${user_packages[@]}"; do
   [[ -s /usr/share/doc/$name/copyright ]] || fail "$name has no copyright file"
   echo "inside: $name depends on $(dpkg-deb -f "$package" Depends)"
 done
+
+grep -q 'CARNEGIE MELLON' /usr/share/doc/senone-model-en-us/copyright || fail "the model has not the licence of CMU Sphinx"
+[[ $(senone models --json | grep -c '"kind"') == 2 ]] || fail "senone models lists: $(senone models)"
+words=$(senone recognize --quiet /in/goforward.raw 2>/dev/null) || fail "senone recognize without --model failed"
+[[ $words == "go forward ten meters" ]] || fail "without --model senone heard: $words"
+printf '#JSGF V1.0;\ngrammar robot;\npublic <go> = go (forward | backward) (two | ten) meters;\n' >robot.gram
+senone graph --model en-us-commands --jsgf robot.gram --out robot >/dev/null
+words=$(senone recognize --quiet --model robot /in/goforward.raw 2>/dev/null) || fail "senone recognize failed with a grammar"
+[[ $words == "go forward ten meters" ]] || fail "with a grammar senone heard: $words"
+echo "inside: with the packaged model, without --model and with a grammar, senone says: $words"
 
 make_bundle senone
 words=$(senone recognize --model "$bundle" "$recording" 2>/dev/null) || fail "senone recognize failed"
@@ -57,7 +67,11 @@ build_c c_static /in/samples/hello.c senone-static
 eval "flags=($(pkg-config --cflags --libs senone))"
 c++ -std=c++17 /in/bindings/cpp/examples/hello.cc -o cpp_shared "${flags[@]}"
 build_by_cmake cmake
-for program in ./c_shared ./c_static ./cpp_shared cmake/hello cmake/hello_cpp cmake/hello_static cmake/hello_cpp_static; do
+cp -r /usr/share/doc/senone/samples/project project
+cmake -S project -B project/build
+cmake --build project/build
+bash /in/install/links.sh /usr/share/doc/senone || fail "links of installed pages"
+for program in project/build/words ./c_shared ./c_static ./cpp_shared cmake/hello cmake/hello_cpp cmake/hello_static cmake/hello_cpp_static; do
   check "$program"
   echo "inside: $program recognises"
 done
@@ -78,6 +92,6 @@ cc -std=c99 vosk.c -I/usr/include/senone -lvosk -o vosk
 echo "inside: a program of libvosk runs"
 for program in *_static cmake*/*_static; do check_static "$program"; done
 
-apt-get -q -y purge libsenone0 libsenone-build0 senone-vosk
+apt-get -q -y purge libsenone0 libsenone-build0 senone-vosk senone-model-en-us
 [[ -z $(find /usr -path '*senone*' -print -quit) ]] || fail "purging leaves $(find /usr -path '*senone*' | head -n 3)"
 echo "inside: purged without traces"

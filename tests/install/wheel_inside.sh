@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# wheel_inside.sh runs in the clean Debian of wheel.sh with its files in /in. It installs the wheel by pip, without a network,
-# and uses it. Five lines recognise, a grammar is compiled and used, a stream prints intermediate words, and a batch transcribes
-# a folder, with and without numpy.
+# wheel_inside.sh runs in the clean Debian of wheel.sh with its files in /in. It installs the wheels by pip, without a network,
+# and uses them. Five lines recognise, with the model by its name and with another bundle, a grammar is compiled and used, a stream
+# prints intermediate words, and a batch transcribes a folder, with and without numpy.
 set -euo pipefail
 export LC_ALL=C.UTF-8
 work=$(mktemp -d)
@@ -13,7 +13,8 @@ cd "$work"
 ! command -v cc gcc c++ || fail "this system has a compiler"
 [[ -z $(ldconfig -p | grep -E 'libsndfile|libgomp|libOpenCL|libfst') ]] || fail "this system has more than the wheel needs"
 python3 -m venv venv
-venv/bin/pip -q install --no-index --find-links /in/wheels senone
+begin=$(date +%s%N)
+venv/bin/pip -q install --no-index --find-links /in/wheels senone senone-model-en-us
 
 cat >five.py <<'PYTHON'
 import sys
@@ -22,6 +23,9 @@ engine = senone.Engine(sys.argv[1])
 result = engine.recognize(sys.argv[2])
 print(result.text)
 PYTHON
+words=$(venv/bin/python five.py en-us /in/goforward.raw)
+[[ $words == "go forward ten meters" ]] || fail "five lines heard with the model en-us: $words"
+echo "inside: pip install of both wheels and five lines with en-us, $((($(date +%s%N) - begin) / 100000000))00 ms: $words"
 words=$(venv/bin/python five.py /in/bundle "$recording")
 [[ $words == *"two nine three four zero"* ]] || fail "five lines heard: $words"
 echo "inside: five lines say: $words"

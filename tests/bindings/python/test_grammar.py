@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 from pathlib import Path
@@ -38,6 +40,16 @@ class Grammars(unittest.TestCase):
         self.assertEqual((result.text, result.alternatives[0].rule), ("low mid high", "top"))
         self.assertEqual([word.tags for word in result.words], [(), (), ("H",)])
         engine().remove_graph("top")
+
+    def test_the_dictionary_of_the_bundle(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(MODEL, folder, dirs_exist_ok=True)
+            with senone.GrammarBuilder(folder) as made:
+                with self.assertRaisesRegex(senone.NotFound, "lexicon.dict"):
+                    made.add_lexicon()
+                shutil.copy(LEXICON, Path(folder, "lexicon.dict"))
+                made.add_lexicon()
+                self.assertEqual(made.words(["low"]), builder().words(["low"]))
 
     def test_notations(self) -> None:
         with builder() as made:

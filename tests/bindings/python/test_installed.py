@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import unittest
 import unittest.mock
@@ -54,6 +55,7 @@ class Installed(unittest.TestCase):
             found = model_directories()
         self.assertEqual((found[0], found[-1]), (Path("/x/senone/models"), Path("/usr/share/senone/models")))
         self.assertTrue(all(path.is_absolute() for path in found))
+        self.assertIn(Path(sys.prefix, "share/senone/models"), found)  # of bundles that pip installed
 
 
 if __name__ == "__main__":

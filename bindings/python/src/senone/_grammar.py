@@ -97,17 +97,21 @@ class GrammarBuilder(Owner):
     def __init__(self, bundle: str | os.PathLike[str]) -> None:
         pointer = ctypes.c_void_p()
         self._lib = build_lib()
-        check_build(self._lib.asr_builder_open(encoded("bundle", find_model(os.fspath(bundle))), ctypes.byref(pointer)))
+        self._bundle = find_model(os.fspath(bundle))
+        check_build(self._lib.asr_builder_open(encoded("bundle", self._bundle), ctypes.byref(pointer)))
         assert pointer.value is not None
         self._handle = Handle(pointer.value, self._lib.asr_builder_close, "the builder was closed; open another")
 
-    def add_lexicon(self, lexicon: str | bytes | os.PathLike[str], name: str = "lexicon") -> None:
+    def add_lexicon(self, lexicon: str | bytes | os.PathLike[str] | None = None, name: str = "lexicon") -> None:
         """Adds the words of a dictionary in CMU Sphinx form: lines "word phone phone ...", variants as "word(2)".
-        lexicon: its path, or its text: bytes, or a string with a line break in it. name: name of a text in messages. Known
+        lexicon: its path, or its text: bytes, or a string with a line break in it; None: the file lexicon.dict in the bundle,
+        which that of senone-model-en-us has. name: name of a text in messages. Known
         words get these pronunciations in addition; pronunciations with phones missing in the model are left out. Raises
         InvalidArgument, NotFound, BadFile (also if no pronunciation is left), IoFailure, OutOfMemory, InvalidState (closed);
         nothing has changed then.
         """
+        if lexicon is None:
+            lexicon = os.path.join(self._bundle, "lexicon.dict")
         is_text = isinstance(lexicon, bytes) or (isinstance(lexicon, str) and "\n" in lexicon)
         with self._handle as pointer:
             if is_text:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from ._library import lib
@@ -18,6 +19,8 @@ def model_directories() -> list[Path]:
         return [path for path in map(Path, listed.split(":")) if path.is_absolute()]
     home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
     prefixes = [Path("/usr/local"), Path("/usr")]
+    if Path(sys.prefix) not in prefixes:  # a virtual environment, where pip puts the bundles of senone-model-en-us
+        prefixes.insert(0, Path(sys.prefix))
     if "/" in lib._name:
         folder = Path(os.path.realpath(lib._name)).parent
         prefixes = [folder.parent, folder.parent.parent, *prefixes]  # PREFIX/lib or PREFIX/lib/ARCHITECTURE
