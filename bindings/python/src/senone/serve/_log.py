@@ -73,6 +73,11 @@ def log(message: str, **fields: object) -> None:
     logger.info(message, extra={"fields": fields})
 
 
+def log_error(message: str, **fields: object) -> None:
+    """Logs what somebody must look after."""
+    logger.error(message, extra={"fields": fields})
+
+
 def log_failure(message: str, **fields: object) -> None:
     """Logs the exception being handled."""
     logger.error(message, exc_info=True, extra={"fields": fields})
