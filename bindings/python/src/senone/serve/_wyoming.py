@@ -15,6 +15,7 @@ from typing import Any, Optional
 import senone
 from senone._events import Event, EventKind
 
+from ._door import Door
 from ._log import log_failure
 from ._models import Model
 from ._pump import Pump
@@ -36,10 +37,13 @@ _ATTRIBUTION = {"name": "Senone", "url": ""}
 
 
 class _Wire:
-    """Events of one client."""
+    """Events of one client. line: that of the first one."""
 
-    def __init__(self, connection: Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, connection: Connection, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         self._connection = connection
+        self._line = line
         self._reader = reader
         self._writer = writer
 
@@ -49,9 +53,7 @@ class _Wire:
 
     async def _read(self) -> tuple[str, dict[str, Any], bytes]:
         try:
-            line = await self._reader.readline()
-            if not line:
-                raise Gone("left")
+            line, self._line = self._line or await _line(self._reader), b""
             event = _object(line)
             data = event.get("data") or {}
             if not isinstance(data, dict):
@@ -61,8 +63,6 @@ class _Wire:
                 data = {**data, **_object(await self._reader.readexactly(n_data))}
             payload = await self._reader.readexactly(n_payload) if n_payload > 0 else b""
             return str(event.get("type")), data, payload
-        except ValueError:  # a line of over _LINE_BYTES
-            raise Refused(400, "too_big", f"the line of an event has more than {_LINE_BYTES} bytes") from None
         except (asyncio.IncompleteReadError, OSError):
             raise Gone("vanished") from None
 
@@ -214,6 +214,7 @@ class Wyoming:
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._door = Door(service)
         self._server: Optional[asyncio.AbstractServer] = None
 
     async def start(self, host: str, port: int) -> int:
@@ -228,10 +229,13 @@ class Wyoming:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         peer = (writer.get_extra_info("peername") or [""])[0]
+        self._door.came(writer.transport)
         try:
+            line = await _line(reader)
+            self._door.asked(writer.transport)
             async with self._service.connection("wyoming", peer) as connection:
-                await _converse(connection, _Wire(connection, reader, writer))
-        except Refused as refused:  # no room
+                await _converse(connection, _Wire(connection, line, reader, writer))
+        except Refused as refused:  # no room, or the first line is too long
             writer.write(b'{"type": "error", "data": ' + json.dumps({"text": str(refused), "code": refused.reason}).encode() + b"}\n")
         except Gone as gone:
             if gone.reason == LAG:
@@ -246,6 +250,8 @@ class Wyoming:
                 writer.transport.abort()
             except OSError:
                 pass  # it has vanished
+            finally:
+                self._door.left(writer.transport)
 
 
 async def _converse(connection: Connection, wire: _Wire) -> None:
@@ -294,6 +300,19 @@ def _program(model: Model) -> dict[str, Any]:
         "prefers_auto_gain_enabled": False,
         "prefers_noise_reduction_enabled": False,
     }
+
+
+async def _line(reader: asyncio.StreamReader) -> bytes:
+    """Reads the line of an event. Raises Gone, Refused."""
+    try:
+        line = await reader.readline()
+    except ValueError:
+        raise Refused(400, "too_big", f"the line of an event has more than {_LINE_BYTES} bytes") from None
+    except OSError:
+        raise Gone("vanished") from None
+    if not line:
+        raise Gone("left")
+    return line
 
 
 def _object(text: bytes) -> dict[str, Any]:
