@@ -368,6 +368,13 @@ class Wyoming(Case):
                 with self.assertRaises((EOFError, ConnectionError)):
                     await client.receive()
 
+    async def test_an_error_reaches_who_is_still_sending(self) -> None:
+        """More than the buffers between both hold, sent after the mistake; unread, it would reset the connection."""
+        async with wyoming(self.server) as client:
+            client.writer.write(b'{"type": "select-program", "data": {"name": "zork"}}\n' + bytes(8 << 20))
+            await client.writer.drain()
+            self.assertIn("there is no model", (await client.receive("error"))["data"]["text"])
+
     async def test_client_of_the_package(self) -> None:
         try:
             with warnings.catch_warnings():

@@ -9,6 +9,7 @@ is written here because the one of the package wyoming takes events of any size.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import Any, Optional
 
@@ -26,6 +27,7 @@ from ._socket import encoded, texts, whole
 
 _VERSION = "1.10.0"  # of the protocol
 _LINE_BYTES = 1 << 16
+_PARTING_S = 2.0
 _LATTICE_BEAM = 8.0  # for names and terms
 _NAME_BOOST, _TERM_BOOST = 6.0, 4.0  # natural log
 _SENSITIVITIES: dict[str, dict[str, int]] = {  # silence after which a command ends, where it may end and elsewhere
@@ -243,13 +245,8 @@ class Wyoming:
         except Exception:
             pass  # was logged
         finally:
-            writer.close()
             try:
-                await asyncio.wait_for(writer.wait_closed(), self._service.limits.lag_s)
-            except asyncio.TimeoutError:  # the client does not read the rest
-                writer.transport.abort()
-            except OSError:
-                pass  # it has vanished
+                await _part(reader, writer, self._service.limits.lag_s)
             finally:
                 self._door.left(writer.transport)
 
@@ -300,6 +297,26 @@ def _program(model: Model) -> dict[str, Any]:
         "prefers_auto_gain_enabled": False,
         "prefers_noise_reduction_enabled": False,
     }
+
+
+async def _part(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, lag_s: float) -> None:
+    """Closes a socket. What still comes is read first, for a close with unread bytes resets the connection, and the client may
+    lose the error that it was sent."""
+    with contextlib.suppress(asyncio.TimeoutError, OSError):
+        writer.write_eof()
+        await asyncio.wait_for(_skip(reader), min(_PARTING_S, lag_s))
+    writer.close()
+    try:
+        await asyncio.wait_for(writer.wait_closed(), lag_s)
+    except asyncio.TimeoutError:  # the client does not read the rest
+        writer.transport.abort()
+    except OSError:
+        pass  # it has vanished
+
+
+async def _skip(reader: asyncio.StreamReader) -> None:
+    while await reader.read(_LINE_BYTES):
+        pass
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes:
