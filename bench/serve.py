@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import random
@@ -24,6 +25,7 @@ import threading
 import time
 import urllib.request
 import wave
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -131,14 +133,42 @@ async def play(port: int, clients: list[Client]) -> list[float]:
     return late_s
 
 
-def cpu_s(process: int, task: str = "") -> float:
-    """Returns the processor time of a process, or of one of its threads."""
-    fields = Path(f"/proc/{process}{task}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+class Server:
+    """A server in a process of its own, and what it takes."""
+
+    def __init__(self, process: subprocess.Popen[str], log: dict[str, Any]) -> None:
+        self.process = process
+        self.log = log  # its line "listening"
+
+    def cpu_s(self, task: str = "") -> float:
+        """Returns the processor time of the process, or of one of its threads."""
+        fields = Path(f"/proc/{self.process.pid}{task}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def loop_s(self) -> float:
+        """Returns the processor time of the thread of the interpreter's loop."""
+        return self.cpu_s(f"/task/{self.process.pid}")
+
+    def memory_mb(self) -> float:
+        """Returns the resident memory."""
+        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def resident_mb(process: int) -> float:
-    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+@contextlib.contextmanager
+def serving(bundle: str, n_connections: int, *options: str) -> Iterator[Server]:
+    """Starts a server on the CPU, and ends it."""
+    command = [sys.executable, "-m", "senone.serve", bundle, "--devices", "cpu", "--port", "0"]
+    process = subprocess.Popen([*command, "--connections", str(n_connections), *options], stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    log = next(log for log in map(json.loads, process.stderr) if log["message"] == "listening")
+    reader = threading.Thread(target=process.stderr.read)
+    reader.start()
+    try:
+        yield Server(process, log)
+    finally:
+        process.terminate()
+        process.wait()
+        reader.join()
 
 
 def busy_s(port: int) -> float:
@@ -155,32 +185,23 @@ def percentile(values: list[float], share: float) -> float:
 
 def measure(options: argparse.Namespace, n: int, rate: int, orders: list[list[bytes]], ends: list[list[float]]) -> dict[str, Any]:
     """Returns a row of the table: n streams on a server of their own."""
-    command = [sys.executable, "-m", "senone.serve", options.bundle, "--devices", "cpu", "--port", "0"]
-    server = subprocess.Popen([*command, "--connections", str(n + 1)], stderr=subprocess.PIPE, text=True)
-    assert server.stderr is not None
-    log = next(log for log in map(json.loads, server.stderr) if log["message"] == "listening")
-    reader = threading.Thread(target=server.stderr.read)
-    reader.start()
-    loop = f"/task/{server.pid}"
-
-    async def run() -> tuple[list[Client], list[float]]:
+    async def run(port: int) -> tuple[list[Client], list[float]]:
         clients = [Client(orders[i % len(orders)], ends[i % len(ends)], rate, options.piece_ms / 1000, options.words) for i in range(n)]
-        return clients, await play(log["port"], clients)
+        return clients, await play(port, clients)
 
-    before_s, loop_s, steps_s, begin_s = cpu_s(server.pid), cpu_s(server.pid, loop), busy_s(log["port"]), time.monotonic()
-    clients, late_s = asyncio.run(run())
-    passed_s = time.monotonic() - begin_s
-    row: dict[str, Any] = {
-        "streams": n,
-        "cores": round((cpu_s(server.pid) - before_s) / passed_s, 3),
-        "interpreter_cores": round((cpu_s(server.pid, loop) - loop_s) / passed_s, 3),
-        "busy_cores": round((busy_s(log["port"]) - steps_s) / passed_s, 3),
-        "memory_mb": round(resident_mb(server.pid)),
-        "late_ms": round(1000 * percentile(late_s, 0.99)),
-    }
-    server.terminate()
-    server.wait()
-    reader.join()
+    with serving(options.bundle, n + 1) as server:
+        port = server.log["port"]
+        before_s, loop_s, steps_s, begin_s = server.cpu_s(), server.loop_s(), busy_s(port), time.monotonic()
+        clients, late_s = asyncio.run(run(port))
+        passed_s = time.monotonic() - begin_s
+        row: dict[str, Any] = {
+            "streams": n,
+            "cores": round((server.cpu_s() - before_s) / passed_s, 3),
+            "interpreter_cores": round((server.loop_s() - loop_s) / passed_s, 3),
+            "busy_cores": round((busy_s(port) - steps_s) / passed_s, 3),
+            "memory_mb": round(server.memory_mb()),
+            "late_ms": round(1000 * percentile(late_s, 0.99)),
+        }
     latencies = [1000 * each for client in clients for each in client.latencies_s()]
     row["lost"] = sum(not client.latencies_s() for client in clients)
     row["results"] = len(latencies)

@@ -113,7 +113,7 @@ async def speak(pieces: list[bytes], send: Callable[[bytes], Awaitable[Any]]) ->
 
 
 class Clients:
-    """The good clients. Each method plays a recording by one protocol and returns the results, of which none may depend on time."""
+    """The good clients. Each method plays a recording of one utterance by one protocol and returns what does not depend on time."""
 
     def __init__(self, server: Server, session: aiohttp.ClientSession) -> None:
         self.server = server
@@ -158,8 +158,7 @@ class Clients:
             if "error_msg" in reply:
                 raise Lost if "lost" in reply["error_msg"] else AssertionError(reply)
             await self._send_all(ws, recording)
-            await ws.send_json({"request": "get", "id": "2", "params": ["results"]})
-            while (reply := await self._reply(ws)).get("response") != "get":
+            while (reply := await self._reply(ws)).get("request") != "set":
                 if "error_msg" in reply:
                     raise Lost if "lost" in reply["error_msg"] else AssertionError(reply)
         return json.dumps(reply["params"])
@@ -335,6 +334,7 @@ class Siege:
         self.plays = [self.clients.vosk, self.clients.jambonz, self.clients.aeap, self.clients.wyoming, self.clients.http]
         self.hostile = Hostile(server, self.recordings)
         self.expected: dict[tuple[str, int], str] = {}
+        self.begin_s = time.monotonic()
         self.wrong: list[str] = []
         self.n_results: collections.Counter[str] = collections.Counter()
         self.n_lost = 0
@@ -356,8 +356,13 @@ class Siege:
         for play in self.plays:
             await asyncio.gather(*(hear(play, number) for number in range(len(self.recordings))))
 
+    def _wrong(self, text: str) -> None:
+        self.wrong.append(text)
+        if len(self.wrong) <= 50:
+            print(f"WRONG at {time.monotonic() - self.begin_s:.0f} s: {text}", flush=True)
+
     async def run(self) -> None:
-        begin_s = time.monotonic()
+        begin_s = self.begin_s = time.monotonic()
         self.end_s = begin_s + self.options.seconds
         tasks = [self._talk(random.Random(number)) for number in range(self.options.clients)]
         tasks += [self._harass(random.Random(-1 - number)) for number in range(self.options.hostile)]
@@ -372,18 +377,18 @@ class Siege:
                 found = await play(self.recordings[number])
                 self.n_results[name] += 1
                 if found != self.expected[name, number]:
-                    self.wrong.append(f"{name}: {found[:300]} instead of {self.expected[name, number][:300]}")
+                    self._wrong(f"{name}: {found[:300]} instead of {self.expected[name, number][:300]}")
             except Lost:
                 self.n_lost += 1
             except (AssertionError, asyncio.TimeoutError, ConnectionError, aiohttp.ClientError, ValueError) as error:
-                self.wrong.append(f"{name}: {error!r}"[:600])
+                self._wrong(f"{name}: {error!r}"[:600])
 
     async def _harass(self, chance: random.Random) -> None:
         while time.monotonic() < self.end_s:
             try:
                 await asyncio.wait_for(self.hostile.act(chance), WAIT_S)
             except (OSError, asyncio.TimeoutError, asyncio.LimitOverrunError) as error:
-                self.wrong.append(f"the hostile: {error!r}")
+                self._wrong(f"the hostile: {error!r}")
 
     async def _watch(self, begin_s: float) -> None:
         options, next_reload_s, next_report_s = self.options, begin_s + self.options.reload_s, begin_s
@@ -413,7 +418,7 @@ class Siege:
             if health["connections"] == 0:
                 return
             await asyncio.sleep(0.1)
-        self.wrong.append(f"{health['connections']} connections have not ended")
+        self._wrong(f"{health['connections']} connections have not ended")
 
     def judge(self, status: int) -> None:
         quarter = len(self.memory_mb) // 4
@@ -421,16 +426,15 @@ class Siege:
             early, late = statistics.median(self.memory_mb[quarter : 2 * quarter]), statistics.median(self.memory_mb[-quarter:])
             print(f"memory: {early:.0f} MB in the second quarter, {late:.0f} MB in the last, {max(self.memory_mb):.0f} MB at most")
             if late > 1.1 * early + 8:
-                self.wrong.append("the memory grows")
+                self._wrong("the memory grows")
         print("results:", dict(self.n_results), "| told that the device was lost:", self.n_lost)
         print("deeds:", dict(self.hostile.n_deeds))
         print("ended:", dict(self.server.reasons))
         print("log:", dict(self.server.messages))
-        self.wrong += [f"log: {text}" for text in self.server.strange]
+        for text in self.server.strange:
+            self._wrong(f"log: {text}")
         if status != 0:
-            self.wrong.append(f"the server ended with status {status}")
-        for each in self.wrong[:20]:
-            print("WRONG", each)
+            self._wrong(f"the server ended with status {status}")
         print("all as on a quiet server" if not self.wrong else f"{len(self.wrong)} things were wrong")
 
 
