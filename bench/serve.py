@@ -5,8 +5,9 @@
 Each client sends the recordings as they are spoken, with a second of silence after each, from another one on and at another
 time. The latency is from sending the end of an utterance's last word to the arrival of its result, so it holds the silence
 that the endpoint waits for. The columns of cores are of the server's process alone, processor time for a second of wall time:
-all of it, and that of the thread of the interpreter. "busy" is the time of the library's steps, "late" how late the clients
-were at the 99th percentile: where it is over some milliseconds, the machine had no processor left for them.
+all of it, and that of the thread of the interpreter. "clients" is what the clients took, "others" what all other processes of
+the machine took meanwhile. "late" is how late the clients were at the 99th percentile: where it is over some milliseconds, the
+machine had no processor left for them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.request
 import wave
 from collections.abc import Iterator
 from pathlib import Path
@@ -171,11 +171,10 @@ def serving(bundle: str, n_connections: int, *options: str) -> Iterator[Server]:
         reader.join()
 
 
-def busy_s(port: int) -> float:
-    """Returns the time that the library has spent in steps."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
-        lines = answer.read().decode().splitlines()
-    return sum(float(line.split()[-1]) for line in lines if line.startswith("senone_engine_busy_seconds_total"))
+def machine_s() -> float:
+    """Returns the time for which processors were not idle."""
+    fields = list(map(int, Path("/proc/stat").read_text().splitlines()[0].split()[1:9]))
+    return (sum(fields) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -190,15 +189,17 @@ def measure(options: argparse.Namespace, n: int, rate: int, orders: list[list[by
         return clients, await play(port, clients)
 
     with serving(options.bundle, n + 1) as server:
-        port = server.log["port"]
-        before_s, loop_s, steps_s, begin_s = server.cpu_s(), server.loop_s(), busy_s(port), time.monotonic()
-        clients, late_s = asyncio.run(run(port))
-        passed_s = time.monotonic() - begin_s
+        before = [server.cpu_s(), server.loop_s(), time.process_time(), machine_s(), time.monotonic()]
+        clients, late_s = asyncio.run(run(server.log["port"]))
+        after = [server.cpu_s(), server.loop_s(), time.process_time(), machine_s(), time.monotonic()]
+        used = [end - begin for begin, end in zip(before, after)]
+        cores, loop, own, machine = (each / used[4] for each in used[:4])
         row: dict[str, Any] = {
             "streams": n,
-            "cores": round((server.cpu_s() - before_s) / passed_s, 3),
-            "interpreter_cores": round((server.loop_s() - loop_s) / passed_s, 3),
-            "busy_cores": round((busy_s(port) - steps_s) / passed_s, 3),
+            "cores": round(cores, 3),
+            "interpreter_cores": round(loop, 3),
+            "client_cores": round(own, 3),
+            "other_cores": round(max(0.0, machine - cores - own), 3),
             "memory_mb": round(server.memory_mb()),
             "late_ms": round(1000 * percentile(late_s, 0.99)),
         }
@@ -229,8 +230,8 @@ def main() -> None:
     orders = [(parts[i:] + parts[:i]) * options.rounds for i in range(len(parts))]
     ends = [ends_of(engine, b"".join(order), rate) for order in orders]
     engine.close()
-    columns = ("streams", "results", "lost", "median_ms", "high_ms", "cores", "interpreter_cores", "busy_cores", "memory_mb", "late_ms")
-    print("streams results lost  median    99 %   cores  loop  busy    MB  late")
+    columns = ("streams", "results", "lost", "median_ms", "high_ms", "cores", "interpreter_cores", "client_cores", "other_cores", "memory_mb", "late_ms")
+    print("streams results lost median   99 %  cores   loop clients others   MB  late")
     rows = []
     for n in map(int, options.streams.split(",")):
         rows.append(measure(options, n, rate, orders, ends))

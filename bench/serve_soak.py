@@ -5,9 +5,9 @@
 First each recording is recognised once by each protocol, on a quiet server: Vosk's, jambonz', Asterisk's, Wyoming and HTTP. Then
 --clients of them speak at once, as people do, for --seconds, and each result must be the same byte for byte. Meanwhile --hostile
 others send what is malformed, huge, slow or cut off, the bundles are loaded again every --reload-s, and a device of --devices may
-be one that fails: its clients must be told so, and are served when they come again. The memory of the last quarter must be that
-of the second one, and every connection must have ended before the server does. Prints a line every --report-s and the verdict;
-the exit status is 1 if anything was wrong.
+be one that fails: its clients must be told so, and are served when they come again. At the end the server is told to stop while
+all of them speak, and must let them finish. The memory of the last quarter must be that of the second one. Prints a line every
+--report-s and the verdict; the exit status is 1 if anything was wrong.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import collections
+import contextlib
 import json
 import logging
 import os
@@ -85,8 +86,7 @@ class Server:
     def n_threads(self) -> int:
         return len(os.listdir(f"/proc/{self.process.pid}/task"))
 
-    def stop(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
+    def wait(self) -> int:
         status = self.process.wait(120)
         self._reader.join()
         return status
@@ -142,8 +142,7 @@ class Clients:
     async def jambonz(self, recording: Recording) -> str:
         async with self.session.ws_connect(f"ws://{self.base}/jambonz") as ws:
             await ws.send_json({"type": "start", "language": "en", "sampleRateHz": recording.rate, "interimResults": True})
-            await self._send_all(ws, recording)
-            await ws.send_json({"type": "stop"})
+            await self._send_all(ws, recording, '{"type": "stop"}')
             replies = [json.loads(message.data) async for message in ws if message.type == aiohttp.WSMsgType.TEXT]
         if any(reply["type"] == "error" for reply in replies):
             raise Lost if any("lost" in reply.get("error", "") for reply in replies) else AssertionError(replies)
@@ -172,13 +171,13 @@ class Clients:
             writer.write(json.dumps(head).encode() + b"\n" + piece)
             await writer.drain()
 
-        try:
+        async def talk() -> None:
             writer.write(b'{"type": "transcribe"}\n')
-            try:
-                await speak(recording.pieces, send)
-                writer.write(b'{"type": "audio-stop"}\n')
-            except ConnectionError:
-                pass  # the reason may still be read
+            await speak(recording.pieces, send)
+            writer.write(b'{"type": "audio-stop"}\n')
+
+        talking = asyncio.ensure_future(talk())
+        try:
             while True:
                 line = await asyncio.wait_for(reader.readline(), WAIT_S)
                 event = json.loads(line)
@@ -188,6 +187,9 @@ class Clients:
                 if event["type"] == "transcript":
                     return json.dumps(data)
         finally:
+            talking.cancel()
+            with contextlib.suppress(ConnectionError, asyncio.CancelledError):
+                await talking
             writer.close()
 
     async def http(self, recording: Recording) -> str:
@@ -197,11 +199,11 @@ class Clients:
             assert answer.status == 200, await answer.text()
             return await answer.text()
 
-    async def _send_all(self, ws: aiohttp.ClientWebSocketResponse, recording: Recording) -> None:
-        try:
+    async def _send_all(self, ws: aiohttp.ClientWebSocketResponse, recording: Recording, end: str = "") -> None:
+        with contextlib.suppress(ConnectionError, RuntimeError):  # the reason can still be read
             await speak(recording.pieces, ws.send_bytes)
-        except (ConnectionError, RuntimeError):
-            pass  # the reason may still be read
+            if end:
+                await ws.send_str(end)
 
     async def _reply(self, ws: aiohttp.ClientWebSocketResponse) -> dict[str, Any]:
         message = await asyncio.wait_for(ws.receive(), WAIT_S)
@@ -403,22 +405,12 @@ class Siege:
                 print(self._line(now_s - begin_s), flush=True)
             await asyncio.sleep(1)
         print(self._line(time.monotonic() - begin_s), flush=True)
+        self.server.process.send_signal(signal.SIGTERM)
 
     def _line(self, passed_s: float) -> str:
         counts = (self.n_results.total(), self.n_lost, len(self.wrong), self.hostile.n_deeds.total())
         files, threads = self.server.n_files(), self.server.n_threads()
         return f"{passed_s:6.0f} {self.memory_mb[-1]:5.0f} {files:6} {threads:7} " + "{:8} {:5} {:6} {:6}".format(*counts)
-
-    async def settle(self) -> None:
-        """Waits until the server has no connection; says which it has not ended."""
-        url, health = f"http://127.0.0.1:{self.server.port}/health", {"connections": 1}
-        for _ in range(300):
-            async with self.clients.session.get(url) as answer:
-                health = await answer.json()
-            if health["connections"] == 0:
-                return
-            await asyncio.sleep(0.1)
-        self._wrong(f"{health['connections']} connections have not ended")
 
     def judge(self, status: int) -> None:
         quarter = len(self.memory_mb) // 4
@@ -445,8 +437,7 @@ async def besiege(options: argparse.Namespace) -> int:
             siege = Siege(options, server, session)
             await siege.listen()
             await siege.run()
-            await siege.settle()
-        siege.judge(await asyncio.get_running_loop().run_in_executor(None, server.stop))
+        siege.judge(await asyncio.get_running_loop().run_in_executor(None, server.wait))
         return 1 if siege.wrong else 0
     finally:
         if server.process.poll() is None:
