@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from drawing import Drawing, Line, draw_lines, new_figure
+from drawing import Drawing, Line, draw_lines, new_figure, set_decades
 from sources import Sources
 from tables import Table
 
@@ -28,7 +28,7 @@ def serve_latency(sources: Sources) -> Drawing:
             line.add(streams, float(row[name]))
     figure, (left, right) = new_figure(3.2, 2)
     draw_lines(left, [median, high])
-    left.set_ylim(0, max(1000.0, 1.1 * max(high.y)))
+    set_decades(left, 'y', 100, 1e5)
     left.set_ylabel('ms from the end of speech to the result')
     draw_lines(right, [server, interpreter])
     right.set_ylim(0, None)
@@ -37,5 +37,5 @@ def serve_latency(sources: Sources) -> Drawing:
         axes.set_xlim(0, None)
         axes.set_xlabel('telephone streams')
         axes.legend(loc='upper left', fontsize=8)
-    figure.subplots_adjust(left=0.08, right=0.98, top=0.95, bottom=0.16, wspace=0.22)
+    figure.subplots_adjust(left=0.09, right=0.98, top=0.95, bottom=0.16, wspace=0.22)
     return Drawing('serve_latency', [table], figure)
