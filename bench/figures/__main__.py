@@ -17,6 +17,7 @@ import vanek_2012b
 import chen_2018
 import chen_2018_memory
 import kou_2013
+import serve_latency
 from drawing import Drawing, save
 from results import FiguresError
 from sources import Sources, read_sources
@@ -33,6 +34,7 @@ DRAWINGS: list[Callable[[Sources], Drawing]] = [
     chen_2018.table_2,
     chen_2018_memory.graph_memory,
     kou_2013.tables_1_to_3,
+    serve_latency.serve_latency,
 ]
 
 HEAD = '''# Tables of the figures

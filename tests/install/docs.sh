@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # docs.sh SOURCE checks the pages. Lines have at most 120 characters, but for tables and code. Links lead to files, and names
-# of test cases are those of cases. Scripts that a page starts can be started. README.md stays under 150 lines. Every option of
+# of test cases are those of cases. Scripts that a page starts can be started. README.md stays under 150 lines. The messages of
+# docs/messages.md are those of the source, but for what … stands for. Every option of
 # the command but those of benchmarks, and every member of the C configurations, is on some page: an option that no page advises
 # is one that nobody needs.
 set -euo pipefail
@@ -37,4 +38,10 @@ while read -r member; do
 done < <(cat api/asr.h api/asr_build.h | sed -z 's#/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/##g' |
   sed -nE '/^typedef struct (asr_\w*config|asr_fusion) \{/,/^\}/p' | grep -oE '\w+;' | tr -d ';' |
   grep -vE '^(size|reserved[0-9]*|asr_\w+)$' | sort -u)
+# Strings that the source cuts into lines are joined first.
+sources=$(cat $(git ls-files '*.cc' '*.h' '*.py' '*.cu' | grep -E '^(api|builder|core|plugins|tools|bindings)/') |
+  sed -zE 's/"[[:space:]]*\n[[:space:]]*f?"//g')
+while read -r part; do
+  grep -qF -- "$part" <<<"$sources" || wrong "docs/messages.md: no message has: $part"
+done < <(sed -nE 's/^\| `([^`]+)` \|.*/\1/p' docs/messages.md | sed 's/…/\n/g' | sed -E 's/^[ :;,]+//; s/[ ;:,]+$//' | grep -E '.{4}')
 exit $failed

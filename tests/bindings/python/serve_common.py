@@ -35,14 +35,21 @@ WAIT_S = 300.0  # for what takes much less; machines differ
 class Server:
     """``python -m senone.serve`` with the tone bundle, and the model without a graph, for grammars of clients."""
 
-    def __init__(self, *options: str, models: tuple[str, ...] = (f"tones={BUNDLE}", f"model={TONES}/model")) -> None:
+    def __init__(
+        self,
+        *options: str,
+        models: tuple[str, ...] = (f"tones={BUNDLE}", f"model={TONES}/model"),
+        environment: dict[str, str] | None = None,
+    ) -> None:
         command = [sys.executable, "-m", "senone.serve", *models, "--devices", "cpu", "--threads", "2", "--port", "0"]
-        command += ["--wyoming-port", "0", "--lexicon", f"model={TONES}/tones.dict", "--idle-s", "3600", "--lag-s", "3600", *options]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        if f"model={TONES}/model" in models:
+            command += ["--lexicon", f"model={TONES}/tones.dict"]
+        command += ["--wyoming-port", "0", "--idle-s", "3600", "--lag-s", "3600", *options]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})})
         self.log: list[dict[str, Any]] = []
         self.port = self.wyoming_port = 0
         self._listening = threading.Event()
-        self._reader = threading.Thread(target=self._read)
+        self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         if not self._listening.wait(WAIT_S) or self.port == 0:
             self.process.kill()
@@ -64,7 +71,6 @@ class Server:
 
     def logged(self, message: str) -> list[dict[str, Any]]:
         return [line for line in list(self.log) if line.get("message") == message]
-
 
     def stop(self) -> int:
         """Ends the server as a service manager does, and returns its exit status."""

@@ -257,13 +257,15 @@ class Files(Case):
     async def test_broken_bodies(self) -> None:
         form = "multipart/form-data; boundary=x"
         named = b"--x\r\nContent-Disposition: form-data; name"
+        good = named + b"=file\r\n\r\n" + as_wav(samples()) + b"\r\n--x--\r\n"
         for head, body, status in (
             ("Content-Encoding: gzip", b"zork", 415),
             ("Content-Encoding: gzip", gzip.compress(bytes(1 << 20)), 415),
             ("Content-Type: multipart/form-data", b"zork", 400),
             (f"Content-Type: {form}", b"--x\r\nA: " + b"b" * 100000 + b"\r\n\r\n", 400),
             (f"Content-Type: {form}", b"--x\r\n" + b"A: b\r\n" * 40000 + b"\r\n", 400),
-            (f"Content-Type: {form}", named + b"*=xx''%ff\r\n\r\nzork\r\n--x--\r\n", 400),
+            (f"Content-Type: {form}", named + b"*=xx''%ff\r\n\r\nzork\r\n" + good, 400),
+            (f"Content-Type: {form}", b"--x\r\nContent-Disposition: @\r\n\r\nzork\r\n" + good, 400),
             (f"Content-Type: {form}", named + b"=file\r\n\r\nzork", 400),
         ):
             with self.subTest(head=head, body=body[:40]):
@@ -365,6 +367,13 @@ class Wyoming(Case):
                 self.assertTrue((await client.receive("error"))["data"]["text"], line[:50])
                 with self.assertRaises((EOFError, ConnectionError)):
                     await client.receive()
+
+    async def test_an_error_reaches_who_is_still_sending(self) -> None:
+        """More than the buffers between both hold, sent after the mistake; unread, it would reset the connection."""
+        async with wyoming(self.server) as client:
+            client.writer.write(b'{"type": "select-program", "data": {"name": "zork"}}\n' + bytes(8 << 20))
+            await client.writer.drain()
+            self.assertIn("there is no model", (await client.receive("error"))["data"]["text"])
 
     async def test_client_of_the_package(self) -> None:
         try:
@@ -471,6 +480,7 @@ class Bounds(Case):
                     await session.ws_connect(f"{self.server.url}/")
                 self.assertEqual(refused.exception.status, 503)
             async with wyoming(self.server) as client:
+                await client.send("describe")
                 self.assertEqual((await client.receive("error"))["data"]["code"], "full")
         finally:
             for each in held:
@@ -478,19 +488,23 @@ class Bounds(Case):
         await self._quiet()
 
     async def test_silent_sockets_make_room(self) -> None:
-        """Of 2 * 4 + 64 sockets the oldest that say nothing go; who asks is answered."""
-        silent = [await asyncio.open_connection("127.0.0.1", self.server.port) for _ in range(80)]
-        try:
-            await self._quiet()
-            for reader, _ in silent[:8]:
-                with contextlib.suppress(ConnectionResetError):
-                    self.assertEqual(await asyncio.wait_for(reader.read(), WAIT_S), b"")
-            writer, reader = silent[-1][1], silent[-1][0]
-            writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            self.assertIn(b" 200 ", await asyncio.wait_for(reader.readline(), WAIT_S))
-        finally:
-            for _, writer in silent:
-                writer.close()
+        """Of 2 * 4 + 64 sockets the oldest that say nothing go; who asks is answered, for the silent are no connections."""
+        for port, question, answer in (
+            (self.server.port, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n", b" 200 "),
+            (self.server.wyoming_port, b'{"type": "ping"}\n', b'"pong"'),
+        ):
+            silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(80)]
+            try:
+                await self._quiet()
+                for reader, _ in silent[:8]:
+                    with contextlib.suppress(ConnectionResetError):
+                        self.assertEqual(await asyncio.wait_for(reader.read(), WAIT_S), b"")
+                reader, writer = silent[-1]
+                writer.write(question)
+                self.assertIn(answer, await asyncio.wait_for(reader.readline(), WAIT_S))
+            finally:
+                for _, writer in silent:
+                    writer.close()
 
     async def test_who_does_not_read_is_dropped(self) -> None:
         """Long replies fill the buffers of both sides, so that the server must wait."""

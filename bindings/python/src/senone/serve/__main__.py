@@ -20,7 +20,7 @@ _MODULES = ("aiohttp", "prometheus_client")
 
 
 async def serve(options: Options, ready: Optional[asyncio.Future[tuple[int, Optional[int]]]] = None) -> None:
-    """Serves until SIGTERM or SIGINT. ready: gets the ports."""
+    """Serves until SIGTERM or SIGINT. ready: gets the ports. Raises senone.DeviceLost when no engine has a device any more."""
     from aiohttp import web
 
     from ._door import Door
@@ -61,22 +61,27 @@ async def serve(options: Options, ready: Optional[asyncio.Future[tuple[int, Opti
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, lambda: start(stop()))
     loop.add_signal_handler(signal.SIGHUP, lambda: start(service.reload()))
-    listening, stopped = asyncio.ensure_future(listen()), asyncio.ensure_future(ended.wait())
+    listening = asyncio.ensure_future(listen())
+    stopped, lost = asyncio.ensure_future(ended.wait()), asyncio.ensure_future(service.lost.wait())
     try:
         await asyncio.wait({listening, stopped}, return_when=asyncio.FIRST_COMPLETED)
         if listening.done():
             listening.result()
-            await stopped
+            await asyncio.wait({stopped, lost}, return_when=asyncio.FIRST_COMPLETED)
+        if lost.done():
+            await service.stop()
     finally:
-        listening.cancel()  # a bundle that is being loaded is not waited for here
-        stopped.cancel()
-        await asyncio.wait({listening, stopped})
+        for task in (listening, stopped, lost):  # a bundle that is being loaded is not waited for here
+            task.cancel()
+        await asyncio.wait({listening, stopped, lost})
         await wyoming.stop()
         door.close()
         with contextlib.suppress(asyncio.TimeoutError):  # of what the client of a connection that has ended does not close
             await asyncio.wait_for(_end(runner), _CLEANUP_S)
         await service.close()
     log("stopped")
+    if service.lost.is_set():
+        raise senone.DeviceLost("no engine has its device any more; the log says why, and a new process may have them again")
 
 
 async def _end(runner: Any) -> None:

@@ -5,17 +5,17 @@ binary messages, and a "set" request of the server for each result."""
 from __future__ import annotations
 
 import uuid
-from typing import Any, Optional
+from typing import Any
 
 from aiohttp import web
 
 from senone._events import Event, EventKind
 
-from ._pump import Pump
+from ._call import Call
 from ._refused import Refused
 from ._results import confidence, is_heard
-from ._service import Connection, Session
-from ._socket import Socket, parsed, texts
+from ._service import Connection
+from ._socket import Socket, texts
 
 _LATTICE_BEAM = 6.0  # for confidences
 _CODECS = {"ulaw": ("ulaw", 8000), "alaw": ("alaw", 8000), "slin": ("int16", 8000), "slin16": ("int16", 16000)}
@@ -24,24 +24,23 @@ _N_BEST = 5
 _KEPT = ("model", "grammar")  # parameters that a later setup needs
 
 
-class _Dialog:
+class _Dialog(Call):
     """One channel of Asterisk."""
 
+    opening = "setup"
+
     def __init__(self, connection: Connection, socket: Socket) -> None:
-        self._connection = connection
-        self._socket = socket
+        super().__init__(connection, socket)
         self._codec = ""
         self._language = ""
         self._is_n_best = False
         self._results: list[dict[str, Any]] = []
         self._params: dict[str, Any] = {}
-        self.session: Optional[Session] = None
-        self.pump = Pump(self._deliver)
 
-    async def answer(self, message: dict[str, Any]) -> None:
+    async def take(self, message: dict[str, Any]) -> bool:
         """Answers a request; responses to the server's own need nothing."""
         if "request" not in message:
-            return
+            return True
         response: dict[str, Any] = {"response": message["request"], "id": message.get("id")}
         try:
             if message["request"] == "setup":
@@ -57,6 +56,7 @@ class _Dialog:
                 raise
             response["error_msg"] = str(refused)
         await self._socket.send(response)
+        return True
 
     async def _setup(self, message: dict[str, Any], response: dict[str, Any]) -> None:
         offered = message.get("codecs")
@@ -71,9 +71,9 @@ class _Dialog:
         kind, rate = _CODECS[self._codec]
         grammar = self._params.get("grammar")
         phrases = grammar.split("|") if isinstance(grammar, str) else texts(grammar, "grammar") if grammar else None
-        await self.pump.stop()
-        self.session = None  # if the new one is refused, the old one is closed
-        self.session = await self._connection.open(
+        await self._pump.stop()
+        self._session = None  # if the new one is refused, the old one is closed
+        self._session = await self._connection.open(
             model,
             phrases=phrases,
             input=kind,
@@ -82,7 +82,7 @@ class _Dialog:
             lattice_beam=_LATTICE_BEAM,
             n_best=_N_BEST,
         )
-        self.pump.start(self.session)
+        self._pump.start(self._session)
         response["codecs"] = [{"name": self._codec}]
 
     def _set(self, params: Any) -> None:
@@ -107,7 +107,7 @@ class _Dialog:
                 found[name] = self._language
         response["params"] = found
 
-    async def _deliver(self, event: Event) -> None:
+    async def deliver(self, event: Event) -> None:
         if event.kind != EventKind.FINAL or not is_heard(event):
             return
         alternatives = event.alternatives if self._is_n_best else event.alternatives[:1]
@@ -118,21 +118,7 @@ class _Dialog:
 
 async def serve(connection: Connection, socket: Socket, request: web.Request) -> None:
     """Serves one channel; Asterisk closes."""
-    dialog = _Dialog(connection, socket)
-    try:
-        while (message := await socket.receive()) is not None:
-            dialog.pump.check()
-            if isinstance(message, str):
-                await dialog.answer(parsed(message))
-            elif dialog.session is None:
-                raise Refused(400, "malformed", "audio came before setup")
-            else:
-                await dialog.session.feed(message)
-        if dialog.session is not None:
-            dialog.session.finish()
-            await dialog.pump.end()
-    finally:
-        await dialog.pump.stop()
+    await _Dialog(connection, socket).serve()
 
 
 def error(message: str) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accepts the sockets of HTTP. aiohttp waits without an end for the first request of each, so the silent ones are ended here."""
+"""Accepts sockets. aiohttp waits without an end for the first request of each, so the silent ones are ended here."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ _OTHERS = 64  # sockets of balancers, of pages, and of those that are told that 
 
 
 class Door:
-    """The sockets of HTTP: how many there are, and which have not sent a whole request yet."""
+    """The sockets of a port: how many there are, and which have not asked for anything yet, for only those that have are
+    connections of the service."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
         self._max_sockets = 2 * service.limits.connections + _OTHERS
         self._n_sockets = 0
-        self._silent: dict[asyncio.Transport, asyncio.TimerHandle] = {}  # the oldest first
+        self._silent: dict[asyncio.WriteTransport, asyncio.TimerHandle] = {}  # the oldest first
         self._server: Optional[asyncio.AbstractServer] = None
 
     async def listen(self, server: web.Server, options: Options) -> int:
-        """Listens for the server, and returns the port."""
+        """Listens for HTTP, and returns the port."""
         self._server = await asyncio.get_running_loop().create_server(
             lambda: _Guest(self, server()),
             options.host,
@@ -47,10 +48,10 @@ class Door:
     @web.middleware
     async def enter(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Sees each request, once its head is complete."""
-        self._forget(request.transport)
+        self.asked(request.transport)
         return await handler(request)
 
-    def came(self, transport: asyncio.Transport) -> None:
+    def came(self, transport: asyncio.WriteTransport) -> None:
         """A socket was accepted. Beyond the limit it takes the place of the one that has been silent for longest."""
         self._n_sockets += 1
         loop = asyncio.get_running_loop()
@@ -58,20 +59,21 @@ class Door:
         if self._n_sockets > self._max_sockets:
             self._dismiss(next(iter(self._silent)))
 
-    def left(self, transport: Optional[asyncio.Transport]) -> None:
+    def left(self, transport: Optional[asyncio.WriteTransport]) -> None:
         """A socket was closed."""
         self._n_sockets -= 1
-        self._forget(transport)
+        self.asked(transport)
 
-    def _dismiss(self, transport: asyncio.Transport) -> None:
-        self._service.metrics.refused.labels("silent").inc()
-        self._forget(transport)
-        transport.abort()
-
-    def _forget(self, transport: Optional[asyncio.BaseTransport]) -> None:
-        timer = self._silent.pop(cast(asyncio.Transport, transport), None)
+    def asked(self, transport: Optional[asyncio.BaseTransport]) -> None:
+        """The client has asked for something, or has left."""
+        timer = self._silent.pop(cast(asyncio.WriteTransport, transport), None)
         if timer is not None:
             timer.cancel()
+
+    def _dismiss(self, transport: asyncio.WriteTransport) -> None:
+        self._service.metrics.refused.labels("silent").inc()
+        self.asked(transport)
+        transport.abort()
 
 
 class _Guest(asyncio.Protocol):

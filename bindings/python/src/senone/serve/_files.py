@@ -7,7 +7,7 @@ import asyncio
 from array import array
 from typing import Any, Awaitable, Iterator, Optional, TypeVar
 
-from aiohttp import BodyPartReader, web
+from aiohttp import BadContentDispositionHeader, BadContentDispositionParam, BodyPartReader, web
 from aiohttp.http_exceptions import HttpProcessingError
 
 import senone
@@ -68,6 +68,8 @@ class _Upload:
                     self._take(chunk)
         except OSError:
             raise Gone("vanished") from None
+        except (BadContentDispositionHeader, BadContentDispositionParam):
+            raise Refused(400, "malformed", "the Content-Disposition of a part of the form cannot be read") from None
         except _BROKEN as error:
             raise Refused(400, "malformed", f"the request cannot be read: {str(error)[:200]}") from None
         if not self._body:

@@ -4,17 +4,17 @@ as they are found."""
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from aiohttp import web
 
 from senone._events import Event, EventKind
 
-from ._pump import Pump
+from ._call import Call
 from ._refused import Refused
 from ._results import confidence, is_heard
-from ._service import Connection, Session
-from ._socket import Socket, parsed, texts, whole
+from ._service import Connection
+from ._socket import Socket, texts, whole
 
 _LATTICE_BEAM = 6.0  # for confidences and hints
 _HINT_BOOST = 5.0  # natural log
@@ -23,21 +23,28 @@ _MAX_ALTERNATIVES = 20
 _ENDPOINTS = ("command", "dictation", "captions")
 
 
-class _Call:
+class _Call(Call):
     """One call."""
 
+    opening = "start"
+
     def __init__(self, connection: Connection, socket: Socket) -> None:
-        self._connection = connection
-        self._socket = socket
+        super().__init__(connection, socket)
         self._language = ""
         self._interim = False
         self._shown = ""
-        self.session: Optional[Session] = None
-        self.pump = Pump(self._deliver)
 
-    async def start(self, message: dict[str, Any]) -> None:
+    async def take(self, message: dict[str, Any]) -> bool:
+        kind: Any = message.get("type")
+        if kind == "start":
+            await self._start(message)
+        elif kind != "stop":
+            raise Refused(400, "malformed", "the type of a text message is start or stop")
+        return bool(kind != "stop")
+
+    async def _start(self, message: dict[str, Any]) -> None:
         """Opens the stream. Raises Refused."""
-        if self.session is not None:
+        if self._session is not None:
             raise Refused(400, "malformed", "start came twice")
         options = message.get("options") or {}
         if not isinstance(options, dict):
@@ -56,7 +63,7 @@ class _Call:
         endpoint = options.get("endpoint") or ("command" if has_grammar else "dictation")
         if endpoint not in _ENDPOINTS:
             raise Refused(400, "malformed", f"endpoint must be one of {', '.join(_ENDPOINTS)}")
-        self.session = await self._connection.open(
+        self._session = await self._connection.open(
             model,
             phrases=None if phrases is None else texts(phrases, "grammar"),
             srgs=srgs,
@@ -69,10 +76,10 @@ class _Call:
         )
         hints = texts(options["hints"], "hints") if options.get("hints") else []
         if hints:
-            await self.session.boost_always(hints, _HINT_BOOST)
-        self.pump.start(self.session)
+            await self._session.boost_always(hints, _HINT_BOOST)
+        self._pump.start(self._session)
 
-    async def _deliver(self, event: Event) -> None:
+    async def deliver(self, event: Event) -> None:
         if event.kind == EventKind.FINAL:
             self._shown = ""
             if is_heard(event):
@@ -96,27 +103,7 @@ class _Call:
 
 async def serve(connection: Connection, socket: Socket, request: web.Request) -> None:
     """Serves one call."""
-    call = _Call(connection, socket)
-    try:
-        while (message := await socket.receive()) is not None:
-            call.pump.check()
-            if isinstance(message, bytes):
-                if call.session is None:
-                    raise Refused(400, "malformed", "audio came before start")
-                await call.session.feed(message)
-                continue
-            command = parsed(message)
-            if command.get("type") == "start":
-                await call.start(command)
-            elif command.get("type") == "stop":
-                break
-            else:
-                raise Refused(400, "malformed", "the type of a text message is start or stop")
-        if call.session is not None:
-            call.session.finish()
-            await call.pump.end()
-    finally:
-        await call.pump.stop()
+    await _Call(connection, socket).serve()
 
 
 def error(message: str) -> dict[str, Any]:

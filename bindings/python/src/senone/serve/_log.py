@@ -9,8 +9,9 @@ import logging
 import sys
 import time
 import traceback
+import warnings
 
-from aiohttp import web
+from aiohttp import BadContentDispositionHeader, BadContentDispositionParam, web
 from aiohttp.http_exceptions import HttpProcessingError
 
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -57,7 +58,10 @@ class _Seldom(logging.Filter):
 
 
 def start_logging() -> None:
-    """Sends the messages of the library, of aiohttp and of the server to standard error."""
+    """Sends the messages of the library, of aiohttp and of the server to standard error. What aiohttp would warn of in a form is
+    raised instead, and refused (_files.py)."""
+    for category in (BadContentDispositionHeader, BadContentDispositionParam):
+        warnings.filterwarnings("error", category=category)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json())
     logging.getLogger("aiohttp.server").addFilter(_is_ours)
@@ -71,6 +75,11 @@ def start_logging() -> None:
 def log(message: str, **fields: object) -> None:
     """Logs an event with its fields."""
     logger.info(message, extra={"fields": fields})
+
+
+def log_error(message: str, **fields: object) -> None:
+    """Logs what somebody must look after."""
+    logger.error(message, extra={"fields": fields})
 
 
 def log_failure(message: str, **fields: object) -> None:

@@ -56,6 +56,7 @@ class _Engines:
     def collect(self) -> Iterable[Any]:
         labels = ["model", "device", "engine"]
         streams = GaugeMetricFamily("senone_engine_streams", "Streams that are open", labels=labels)
+        lost = GaugeMetricFamily("senone_engine_lost", "1: the engine has lost its device and gets no streams", labels=labels)
         waiting = GaugeMetricFamily("senone_engine_waiting_seconds", "Audio fed and not searched yet", labels=labels)
         fed = CounterMetricFamily("senone_engine_fed_seconds", "Audio fed", labels=labels)
         searched = CounterMetricFamily("senone_engine_searched_seconds", "Audio searched or dropped", labels=labels)
@@ -63,17 +64,18 @@ class _Engines:
         steps = CounterMetricFamily("senone_engine_steps", "Steps that searched", labels=labels)
         lanes = CounterMetricFamily("senone_engine_lanes", "Streams that the steps advanced, summed", labels=labels)
         for model in self._models():
-            for number, engine in enumerate(model.engines):
+            for number, (engine, is_lost) in enumerate(zip(model.engines, model.lost())):
                 try:
                     stats = engine.stats()
                 except senone.InvalidState:  # replaced by a reload just now
                     continue
                 of = [model.name, engine.info.device_id, str(number)]
                 streams.add_metric(of, stats.n_streams)
+                lost.add_metric(of, is_lost)
                 waiting.add_metric(of, stats.waiting_s)
                 fed.add_metric(of, stats.fed_s)
                 searched.add_metric(of, stats.searched_s)
                 busy.add_metric(of, stats.busy_s)
                 steps.add_metric(of, stats.n_steps)
                 lanes.add_metric(of, stats.n_lanes)
-        return [streams, waiting, fed, searched, busy, steps, lanes]
+        return [streams, lost, waiting, fed, searched, busy, steps, lanes]

@@ -8,13 +8,13 @@ import json
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 from xml.sax.saxutils import escape
 
 import senone
-from senone._engine import Engine
 from senone._grammar import GrammarBuilder
 
+from ._log import log_error
 from ._options import Bundle, Options
 from ._refused import Refused
 
@@ -36,16 +36,23 @@ class _Graph:
 class Lease:
     """One stream's place on an engine, with the graph that it searches; `release` gives it back."""
 
-    def __init__(self, engine: Engine, graph: str, release: Callable[[], None]) -> None:
-        self.engine = engine
-        self.graph = graph
-        self._release: Callable[[], None] | None = release
+    def __init__(self, model: Model, index: int, graph: _Graph | None) -> None:
+        self.engine = model.engines[index]
+        self.graph = graph.name if graph else ""
+        self._model: Model | None = model
+        self._index = index
+        self._graph = graph
 
     def release(self) -> None:
         """May be called again."""
-        release, self._release = self._release, None
-        if release is not None:
-            release()
+        model, self._model = self._model, None
+        if model is not None:
+            model._release(self._index, self._graph)
+
+    def lose(self) -> None:
+        """Says that the engine has lost its device, so that no other stream goes there."""
+        if self._model is not None:
+            self._model._lose(self._index)
 
 
 class Model:
@@ -71,6 +78,7 @@ class Model:
         self._max_phrases = options.limits.phrases
         self._lock = threading.Lock()
         self._n_streams = [0] * len(self.engines)
+        self._lost: set[int] = set()  # engines, by index
         self._graphs: OrderedDict[str, _Graph] = OrderedDict()
         self._builder: GrammarBuilder | None = None
         if bundle.lexicon is not None:
@@ -80,19 +88,24 @@ class Model:
                 self._builder.set_g2p(bundle.g2p)
 
     def lease(self, phrases: list[str] | None = None, srgs: str | None = None) -> Lease:
-        """Chooses the engine with the fewest streams. phrases, srgs: the grammar to search, any number of the phrases in any
-        order, or SRGS; None: the bundle's graph. Raises Refused, senone.Error."""
+        """Chooses the engine with the fewest streams of those that have their device. phrases, srgs: the grammar to search, any
+        number of the phrases in any order, or SRGS; None: the bundle's graph. Raises Refused, senone.Error."""
         graph = None
         if phrases is not None or srgs is not None:
             graph = self._graph(srgs if srgs is not None else _srgs(self._checked(phrases or [])))
         with self._lock:
-            index = min(range(len(self.engines)), key=self._n_streams.__getitem__)
+            index = min(range(len(self.engines)), key=lambda index: (index in self._lost, self._n_streams[index]))
+            is_lost = index in self._lost
             self._n_streams[index] += 1
-        lease = Lease(self.engines[index], graph.name if graph else "", lambda: self._release(index, graph))
+        lease = Lease(self, index, graph)
         try:
+            if is_lost:
+                raise Refused(503, "device", f"no device is left for the model {self.name}; try again later")
             if graph is not None:
                 self._add_graph(graph, index)
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, senone.DeviceLost):
+                lease.lose()
             lease.release()
             raise
         return lease
@@ -100,6 +113,10 @@ class Model:
     def streams(self) -> list[int]:
         """Returns the number of streams of each engine."""
         return list(self._n_streams)
+
+    def lost(self) -> list[bool]:
+        """Returns whether each engine has lost its device, which is known once a stream has failed there."""
+        return [index in self._lost for index in range(len(self.engines))]
 
     def waiting_s(self) -> list[float]:
         """Returns the audio that each engine has not searched yet."""
@@ -141,6 +158,13 @@ class Model:
             self._n_streams[index] -= 1
             if graph is not None:
                 graph.n_users -= 1
+
+    def _lose(self, index: int) -> None:
+        with self._lock:
+            if index in self._lost:
+                return
+            self._lost.add(index)
+        log_error("an engine has lost its device", model=self.name, engine=index, device=self.engines[index].info.device_id)
 
     def _forget_graphs(self) -> None:
         """Removes the unused grammars beyond `_KEPT_GRAMMARS`, the oldest first. Called with the lock."""

@@ -29,6 +29,8 @@ def refusal(error: senone.Error) -> Refused:
     rest, which may name files of this machine."""
     if isinstance(error, (senone.BadFile, senone.BadAudio, senone.Unsupported, senone.InvalidArgument)):
         return Refused(400, "bad_request", str(error))
+    if isinstance(error, senone.DeviceLost):
+        return Refused(503, "device", "the device that recognised was lost, and with it this stream; connect again")
     if isinstance(error, senone.OutOfMemory):
         return Refused(503, "memory", "the server is out of memory; try again later")
     return Refused(500, "internal", "the server failed; its log says why")

@@ -53,6 +53,7 @@ class Service:
         self._watching: asyncio.Task[None] | None = None
         self._empty = asyncio.Event()
         self._empty.set()
+        self.lost = asyncio.Event()  # no model has a device left
 
     @property
     def n_connections(self) -> int:
@@ -175,9 +176,11 @@ class Service:
         return refused
 
     async def _watch(self) -> None:
-        """Interrupts the connections whose client does nothing, or does not read."""
+        """Interrupts the connections whose client does nothing, or does not read, and sees when there is no device left."""
         while True:
             await asyncio.sleep(_WATCH_S)
+            if all(all(model.lost()) for model in self.models.values()):
+                self.lost.set()
             now_s = time.monotonic()
             for connection in list(self._connections):
                 connection.check_time(now_s)
@@ -269,14 +272,9 @@ class Connection:
     ) -> Session:
         """Opens the stream, in place of an earlier one. Raises Refused."""
         await self.close_stream()
+        rate = rate or model.rate
         try:
-            model, lease = await self._lease(model, phrases, srgs)
-            try:
-                rate = rate or model.rate
-                stream = lease.engine.stream(graph=lease.graph, rate=rate, max_backlog_ms=_BACKLOG_MS, **config)
-            except BaseException:
-                lease.release()
-                raise
+            model, lease, stream = await self._place(model, phrases, srgs, {"rate": rate, "max_backlog_ms": _BACKLOG_MS, **config})
         except senone.NotFound:
             raise Refused(400, "model", f"the model {model.name} has no graph of its own; send a grammar") from None
         except senone.Error as error:
@@ -285,6 +283,24 @@ class Connection:
         width = {"float": 4, "int16": 2}.get(config.get("input", "float"), 1)
         self.session = Session(self, lease, stream, rate, width, config.get("n_channels", 1))
         return self.session
+
+    async def _place(
+        self, model: Model, phrases: list[str] | None, srgs: str | None, config: dict[str, Any]
+    ) -> tuple[Model, Lease, Stream]:
+        """Opens a stream on an engine that has its device. Raises Refused, senone.Error."""
+        while True:
+            try:
+                model, lease = await self._lease(model, phrases, srgs)
+            except senone.DeviceLost:
+                continue  # to the next engine; the last one is refused
+            try:
+                return model, lease, lease.engine.stream(graph=lease.graph, **config)
+            except senone.DeviceLost:
+                lease.lose()
+                lease.release()
+            except BaseException:
+                lease.release()
+                raise
 
     async def _lease(self, model: Model, phrases: list[str] | None, srgs: str | None) -> tuple[Model, Lease]:
         """Returns a place on the model, or on that of its name which a reload has put there, also while the grammar compiles.
@@ -376,7 +392,7 @@ class Session:
                 await asyncio.sleep(delay_s)
                 delay_s = min(2 * delay_s, _LAST_DELAY_S)
             except senone.Error as error:
-                raise connection.failed(error) from None
+                raise self._failed(error) from None
         self._fed_s += n / self._rate
         self._marks.append((self._fed_s, time.monotonic()))
         self._audio.inc(n / self._rate)
@@ -396,7 +412,7 @@ class Session:
         try:
             self._stream.finish()
         except senone.Error as error:
-            raise self._connection.failed(error) from None
+            raise self._failed(error) from None
 
     async def finals(self) -> list[Event]:
         """Finishes, and returns the results up to the end."""
@@ -433,7 +449,7 @@ class Session:
         except senone.NotFound:
             raise
         except senone.Error as error:
-            raise self._connection.failed(error) from None
+            raise self._failed(error) from None
 
     def reset(self) -> None:
         """Begins again, as a new stream."""
@@ -442,7 +458,7 @@ class Session:
         try:
             self._stream.reset()
         except senone.Error as error:
-            raise self._connection.failed(error) from None
+            raise self._failed(error) from None
 
     def close(self) -> None:
         """Frees the stream; waits for a running callback."""
@@ -451,9 +467,14 @@ class Session:
         finally:
             self._lease.release()
 
+    def _failed(self, error: senone.Error) -> Refused:
+        if isinstance(error, senone.DeviceLost):
+            self._lease.lose()
+        return self._connection.failed(error)
+
     def _counted(self, event: Event) -> Event:
         if event.error is not None:
-            raise self._connection.failed(event.error)
+            raise self._failed(event.error)
         if event.kind == EventKind.FINAL:
             connection = self._connection
             metrics = connection.service.metrics

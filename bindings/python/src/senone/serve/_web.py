@@ -74,8 +74,14 @@ class Web:
         models = []
         for model in self._service.models.values():
             engines = [
-                {"device": engine.info.device_id, "device_name": engine.info.device_name, "streams": n, "waiting_s": waiting_s}
-                for engine, n, waiting_s in zip(model.engines, model.streams(), model.waiting_s())
+                {
+                    "device": engine.info.device_id,
+                    "device_name": engine.info.device_name,
+                    "streams": n,
+                    "waiting_s": waiting_s,
+                    "lost": lost,
+                }
+                for engine, n, waiting_s, lost in zip(model.engines, model.streams(), model.waiting_s(), model.lost())
             ]
             models.append({"name": model.name, "language": model.language, "grammar": model.is_grammar, "engines": engines})
         return web.json_response({"models": models, "connections": self._service.n_connections})
@@ -83,12 +89,12 @@ class Web:
     async def _health(self, request: web.Request) -> web.Response:
         """Open to everybody, as balancers ask it."""
         service = self._service
-        found = {
-            "status": "stopping" if service.stopping else "ok",
-            "connections": service.n_connections,
-            "models": list(service.models),
-        }
-        return web.json_response(found, status=503 if service.stopping else 200)
+        lost = [model.lost() for model in service.models.values()]
+        status = "ok" if not any(map(any, lost)) else "lost" if any(map(all, lost)) else "degraded"
+        if service.stopping:
+            status = "stopping"
+        found = {"status": status, "connections": service.n_connections, "models": list(service.models)}
+        return web.json_response(found, status=200 if status in ("ok", "degraded") else 503)
 
     async def _metrics(self, request: web.Request) -> web.Response:
         refused = self._refused(request)

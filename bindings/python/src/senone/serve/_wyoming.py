@@ -9,12 +9,14 @@ is written here because the one of the package wyoming takes events of any size.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import Any, Optional
 
 import senone
 from senone._events import Event, EventKind
 
+from ._door import Door
 from ._log import log_failure
 from ._models import Model
 from ._pump import Pump
@@ -25,6 +27,7 @@ from ._socket import encoded, texts, whole
 
 _VERSION = "1.10.0"  # of the protocol
 _LINE_BYTES = 1 << 16
+_PARTING_S = 2.0
 _LATTICE_BEAM = 8.0  # for names and terms
 _NAME_BOOST, _TERM_BOOST = 6.0, 4.0  # natural log
 _SENSITIVITIES: dict[str, dict[str, int]] = {  # silence after which a command ends, where it may end and elsewhere
@@ -36,10 +39,13 @@ _ATTRIBUTION = {"name": "Senone", "url": ""}
 
 
 class _Wire:
-    """Events of one client."""
+    """Events of one client. line: that of the first one."""
 
-    def __init__(self, connection: Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, connection: Connection, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         self._connection = connection
+        self._line = line
         self._reader = reader
         self._writer = writer
 
@@ -49,9 +55,7 @@ class _Wire:
 
     async def _read(self) -> tuple[str, dict[str, Any], bytes]:
         try:
-            line = await self._reader.readline()
-            if not line:
-                raise Gone("left")
+            line, self._line = self._line or await _line(self._reader), b""
             event = _object(line)
             data = event.get("data") or {}
             if not isinstance(data, dict):
@@ -61,8 +65,6 @@ class _Wire:
                 data = {**data, **_object(await self._reader.readexactly(n_data))}
             payload = await self._reader.readexactly(n_payload) if n_payload > 0 else b""
             return str(event.get("type")), data, payload
-        except ValueError:  # a line of over _LINE_BYTES
-            raise Refused(400, "too_big", f"the line of an event has more than {_LINE_BYTES} bytes") from None
         except (asyncio.IncompleteReadError, OSError):
             raise Gone("vanished") from None
 
@@ -214,6 +216,7 @@ class Wyoming:
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._door = Door(service)
         self._server: Optional[asyncio.AbstractServer] = None
 
     async def start(self, host: str, port: int) -> int:
@@ -228,10 +231,13 @@ class Wyoming:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         peer = (writer.get_extra_info("peername") or [""])[0]
+        self._door.came(writer.transport)
         try:
+            line = await _line(reader)
+            self._door.asked(writer.transport)
             async with self._service.connection("wyoming", peer) as connection:
-                await _converse(connection, _Wire(connection, reader, writer))
-        except Refused as refused:  # no room
+                await _converse(connection, _Wire(connection, line, reader, writer))
+        except Refused as refused:  # no room, or the first line is too long
             writer.write(b'{"type": "error", "data": ' + json.dumps({"text": str(refused), "code": refused.reason}).encode() + b"}\n")
         except Gone as gone:
             if gone.reason == LAG:
@@ -239,13 +245,10 @@ class Wyoming:
         except Exception:
             pass  # was logged
         finally:
-            writer.close()
             try:
-                await asyncio.wait_for(writer.wait_closed(), self._service.limits.lag_s)
-            except asyncio.TimeoutError:  # the client does not read the rest
-                writer.transport.abort()
-            except OSError:
-                pass  # it has vanished
+                await _part(reader, writer, self._service.limits.lag_s)
+            finally:
+                self._door.left(writer.transport)
 
 
 async def _converse(connection: Connection, wire: _Wire) -> None:
@@ -294,6 +297,39 @@ def _program(model: Model) -> dict[str, Any]:
         "prefers_auto_gain_enabled": False,
         "prefers_noise_reduction_enabled": False,
     }
+
+
+async def _part(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, lag_s: float) -> None:
+    """Closes a socket. What still comes is read first, for a close with unread bytes resets the connection, and the client may
+    lose the error that it was sent."""
+    with contextlib.suppress(asyncio.TimeoutError, OSError):
+        writer.write_eof()
+        await asyncio.wait_for(_skip(reader), min(_PARTING_S, lag_s))
+    writer.close()
+    try:
+        await asyncio.wait_for(writer.wait_closed(), lag_s)
+    except asyncio.TimeoutError:  # the client does not read the rest
+        writer.transport.abort()
+    except OSError:
+        pass  # it has vanished
+
+
+async def _skip(reader: asyncio.StreamReader) -> None:
+    while await reader.read(_LINE_BYTES):
+        pass
+
+
+async def _line(reader: asyncio.StreamReader) -> bytes:
+    """Reads the line of an event. Raises Gone, Refused."""
+    try:
+        line = await reader.readline()
+    except ValueError:
+        raise Refused(400, "too_big", f"the line of an event has more than {_LINE_BYTES} bytes") from None
+    except OSError:
+        raise Gone("vanished") from None
+    if not line:
+        raise Gone("left")
+    return line
 
 
 def _object(text: bytes) -> dict[str, Any]:
