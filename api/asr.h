@@ -382,8 +382,7 @@ typedef struct asr_speaker asr_speaker;
  *
  * The acoustic model is read again unless the engine already has a speaker, and stays in memory while a speaker exists.
  *
- * Errors: ASR_UNSUPPORTED (the model has full covariances, or rows of over 96 values), ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO.
- * */
+ * Errors: ASR_UNSUPPORTED (the model has rows of over 96 values), ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO. */
 ASR_API asr_status asr_speaker_new(asr_engine *engine, asr_speaker **speaker);
 
 /* Estimates the speaker's transforms again, from all speech of the speaker's streams up to their last FINAL. Utterances that
