@@ -22,6 +22,8 @@
  *   NO_INPUT comes between utterances. An ERROR may take the place of any event, and END follows it. Ignore kinds that you do
  *   not know, since later versions add some.
  *
+ *   With an output (asr_stream_config.output) a stream gives rows instead of words: READY, ROWS*, END.
+ *
  *   Events are polled with asr_result or passed to a callback; both give the same objects with the same contents. A PARTIAL
  *   that has not been read yet is replaced by the next one, also if it waits for the callback, so that unread events do not
  *   accumulate. No other event is ever left out.
@@ -137,7 +139,7 @@ typedef enum asr_status {
   ASR_TIMEOUT = -11,         /* asr_wait's time has passed */
   ASR_CANCELLED = -12,       /* the stream was cancelled */
   ASR_INTERNAL = -13,        /* a defect of the library; please report it with asr_last_error's text */
-  ASR_BUSY = -14             /* asr_try_feed would block. Since 0.2.0 */
+  ASR_BUSY = -14             /* asr_try_feed would block, or rows are to be taken before asr_feed. Since 0.2.0 */
 } asr_status;
 
 /* Returns the name of a status, for example "ASR_BAD_FILE"; a text for unknown values too, never NULL. Static. */
@@ -380,8 +382,7 @@ typedef struct asr_speaker asr_speaker;
  *
  * The acoustic model is read again unless the engine already has a speaker, and stays in memory while a speaker exists.
  *
- * Errors: ASR_UNSUPPORTED (the model has full covariances, or rows of over 96 values), ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO.
- * */
+ * Errors: ASR_UNSUPPORTED (the model has rows of over 96 values), ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO. */
 ASR_API asr_status asr_speaker_new(asr_engine *engine, asr_speaker **speaker);
 
 /* Estimates the speaker's transforms again, from all speech of the speaker's streams up to their last FINAL. Utterances that
@@ -524,6 +525,13 @@ typedef enum asr_adaptation {
   ASR_ADAPTATION_OFF = 2                 /* by asr_adapt, but without the speech of this stream */
 } asr_adaptation;
 
+/* What a stream gives: words, or rows for your own decoder (docs/hybrid.md). Since 0.3.0. */
+typedef enum asr_output {
+  ASR_OUTPUT_WORDS = 0,
+  ASR_OUTPUT_FEATURES = 1, /* rows of n_feature_dims after all transforms, as ASR_INPUT_FEATURES takes them */
+  ASR_OUTPUT_LOGLIKES = 2  /* rows of n_states: the log-likelihoods of all senones, as ASR_INPUT_LOGLIKES takes them */
+} asr_output;
+
 /* How a stream fuses the log-likelihoods of its models, frame by frame and state by state: G5 to G9 of docs/equations.md.
  * Since 0.2.0. */
 typedef enum asr_fusion_rule {
@@ -619,6 +627,12 @@ typedef struct asr_stream_config {
                        all are. The rows must be log posteriors. Not with an endpoint */
   uint32_t allow_unknown_boosts; /* since 0.3.0. 0 (default): asr_boost refuses phrases with words that the graph lacks. 1: it
                                     leaves them out, and they are logged */
+  /* Since 0.3.0. Default ASR_OUTPUT_WORDS. The others need no graph, search nothing and ignore the search's members. Such a
+   * stream is one utterance, without endpoint, lattice_beam and partial_interval_ms. Its input is audio or features, and cmn
+   * is none but ASR_CMN_MEASURE; ASR_CMN_LIVE gives rows while audio is fed. A speaker's warp and transforms apply, but nothing
+   * is learned. Log-likelihoods may be those of a fusion by ASR_FUSION_SUM, LOG_SUM or MAX. */
+  asr_output output;
+  uint32_t reserved4; /* 0 */
 } asr_stream_config;
 
 /* Fills *config with the defaults and its size. */
@@ -688,6 +702,10 @@ ASR_API asr_status asr_stream_get_stats(const asr_stream *stream, asr_stream_sta
  *
  * The result does not depend on how a signal is cut into calls. Digital silence, which is more than 64 zeros at the model's
  * rate, is replaced by noise of at most one step of 16-bit samples, because no model knows silence without energy.
+ *
+ * A stream with an output counts rows that were not taken as backlog, too. If a callback takes them, the call blocks; if events
+ * are polled, it takes nothing and returns ASR_BUSY (since 0.3.0), because it may be the polling thread's. Since one call
+ * is always taken as a whole, feed long recordings in pieces.
  *
  * Errors: ASR_INVALID_ARGUMENT (also for more than 1 TiB), ASR_INVALID_STATE (after asr_finish; or the utterance has reached
  *   max_utterance_s: the stream has taken what fits and ended its input, FINAL and END follow, and asr_finish may be called
@@ -823,7 +841,9 @@ typedef enum asr_event_kind {
   ASR_EVENT_SPEECH_RESUMED = 9,    /* takes the last PROBABLY_FINISHED back: speech resumed before the ENDPOINT */
   /* Since 0.3.0, for streams with a no_input_ms, between utterances: so much audio without words has passed since the stream
    * began, the last utterance ended, asr_cancel_utterance was called, or since the last NO_INPUT. */
-  ASR_EVENT_NO_INPUT = 10
+  ASR_EVENT_NO_INPUT = 10,
+  /* Since 0.3.0, for streams with an output: the next rows. See asr_event_rows. */
+  ASR_EVENT_ROWS = 11
 } asr_event_kind;
 
 /* Flags of PARTIAL and FINAL events. */
@@ -964,6 +984,25 @@ typedef struct asr_lattice {
  *
  * Errors: ASR_NOT_FOUND (not a FINAL event, or its stream had no lattice_beam). Since 0.2.0. */
 ASR_API asr_status asr_event_lattice(const asr_event *event, asr_lattice *lattice);
+
+/* Rows of a stream with an output: consecutive frames, each event's after those of the event before. */
+typedef struct asr_rows {
+  size_t size;          /* set by the caller to sizeof(asr_rows) */
+  const float *values;  /* [n_rows][n_values] */
+  uint32_t n_rows;      /* at least 1; how many come at a time depends on timing */
+  uint32_t n_values;    /* ASR_OUTPUT_FEATURES: asr_engine_info.n_feature_dims. ASR_OUTPUT_LOGLIKES: n_states */
+  uint64_t first_frame; /* number of the first row's frame; frame t begins t * frame_shift_ms after the first sample */
+} asr_rows;
+
+/* Fills *rows with the rows of a ROWS event, which owns the values; they are valid until it is freed.
+ *
+ * Log-likelihoods are natural logarithms of the density of a row given a senone, and not scaled. Column i is that of pdf i:
+ * of pdf-id i of a model of Kaldi, of senone i of CMU Sphinx, and of tied state i in the order of hmms.bin for others. On one
+ * device equal audio and settings give the same values, bit for bit, however the audio is cut into calls and whatever else
+ * the engine does.
+ *
+ * Errors: ASR_NOT_FOUND (an event of another kind). Since 0.3.0. */
+ASR_API asr_status asr_event_rows(const asr_event *event, asr_rows *rows);
 
 /* Frees an event, which may outlive its stream and engine. NULL is allowed. */
 ASR_API void asr_event_free(asr_event *event);

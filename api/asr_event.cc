@@ -89,6 +89,24 @@ asr_status asr_event_word(const asr_event *event, size_t alternative, size_t ind
   });
 }
 
+asr_status asr_event_rows(const asr_event *event, asr_rows *rows) {
+  return guard([&] {
+    require(event, "asr_event_rows", "event");
+    require(rows, "asr_event_rows", "rows");
+    const asr::EventRows &found = event->rows;
+    if (found.n_rows == 0) {
+      asr::fail(ASR_NOT_FOUND,
+                "asr_event_rows: no rows; events of the kind ASR_EVENT_ROWS have some, if the stream has an output");
+    }
+    asr_rows value{};
+    value.values = found.values.data();
+    value.n_rows = found.n_rows;
+    value.n_values = found.n_values;
+    value.first_frame = found.first_frame;
+    asr::api::fill(rows, value, "asr_event_rows: rows->size");
+  });
+}
+
 asr_status asr_event_lattice(const asr_event *event, asr_lattice *lattice) {
   return guard([&] {
     require(event, "asr_event_lattice", "event");

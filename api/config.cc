@@ -166,6 +166,26 @@ FusionRequest fusion_request(const asr_stream_config &config) {
   return request;
 }
 
+// Returns what the stream gives. Rows are those of one utterance, which nothing searches.
+Output output(const asr_stream_config &c) {
+  check_range<int>(number(c.output), ASR_OUTPUT_WORDS, ASR_OUTPUT_LOGLIKES, "asr_stream_config.output");
+  check_range(c.reserved4, 0u, 0u, "asr_stream_config.reserved4");
+  if (c.output == ASR_OUTPUT_WORDS) return Output::kWords;
+  const char *const name = c.output == ASR_OUTPUT_FEATURES ? "ASR_OUTPUT_FEATURES" : "ASR_OUTPUT_LOGLIKES";
+  const auto refuse = [&](bool is_set, const char *what) {
+    if (is_set) fail(ASR_INVALID_ARGUMENT, "asr_stream_config.output is %s, but %s", name, what);
+  };
+  refuse(c.input == ASR_INPUT_LOGLIKES, "input is ASR_INPUT_LOGLIKES; feed audio or features");
+  refuse(c.endpoint != ASR_ENDPOINT_OFF, "endpoint is set, which needs words; leave it ASR_ENDPOINT_OFF");
+  refuse(c.lattice_beam > 0, "lattice_beam is set, which needs a search; leave it 0");
+  refuse(c.partial_interval_ms > 0, "partial_interval_ms is set; rows come at once anyway, leave it 0");
+  refuse(number(c.cmn) == ASR_CMN_MEASURE, "cmn is ASR_CMN_MEASURE, which gives no rows; take another");
+  refuse(c.fusion != nullptr && c.output == ASR_OUTPUT_FEATURES, "fusion is set; rows of features are of one model");
+  const bool looks_back = c.fusion != nullptr && (c.fusion->rule == ASR_FUSION_FOLLOW || c.fusion->rule == ASR_FUSION_SELECT);
+  refuse(looks_back, "asr_fusion.rule leaves out the graph's silence; take ASR_FUSION_SUM, LOG_SUM or MAX");
+  return c.output == ASR_OUTPUT_FEATURES ? Output::kFeatures : Output::kLoglikes;
+}
+
 }  // namespace
 
 EngineOptions read_config(const asr_engine_config *config) {
@@ -207,6 +227,7 @@ StreamConfig read_config(const asr_stream_config *config) {
   result.user_data = c.user_data;
   StreamOptions &options = result.options;
   options.input = c.input;
+  options.output = output(c);
   options.format = sample_format(c);
   options.cmn = cmn_kind(number(c.cmn));
   options.vtln_warp = c.vtln_warp;
@@ -265,7 +286,7 @@ StreamConfig read_config(const asr_stream_config *config) {
   result.speaker = c.speaker;
   if (c.fusion != nullptr) result.fusion = fusion_request(c);
   options.adapts = adapts(c);
-  options.learns = c.adaptation != ASR_ADAPTATION_OFF;
+  options.learns = c.adaptation != ASR_ADAPTATION_OFF && !options.gives_rows();
   return result;
 }
 

@@ -2,6 +2,7 @@
 // `senone train em`: new Gaussians for a bundle's states, by expectation and maximisation on transcribed speech
 // (docs/training.md).
 #include <algorithm>
+#include <charconv>
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
@@ -26,6 +27,7 @@
 namespace asr::tool {
 namespace {
 
+constexpr uint32_t kMaxCovarianceClasses = 65536;
 constexpr float kMaxFeature = 1e10f;  // squares and their inverses are well within float
 
 struct TrainEmArguments {
@@ -295,6 +297,27 @@ void run_train_em(const TrainEmArguments &arguments) {
   if (n_unused > 0) fail(ASR_BAD_FILE, "%zu of %zu utterances were left out; the model is made of the others", n_unused, n_all);
 }
 
+// Reads --share-covariances or --share-correlations.
+void set_sharing(const TrainEmArguments &arguments, train::Recipe *recipe) {
+  recipe->shares_correlations = !arguments.shared_correlations.empty();
+  const std::string sharing = arguments.shared_covariances + arguments.shared_correlations;
+  if (sharing.empty()) return;
+  if (sharing == "state") {
+    recipe->sharing = train::CovarianceSharing::kState;
+  } else if (sharing == "all") {
+    recipe->sharing = train::CovarianceSharing::kAll;
+  } else {
+    const auto [end, error] = std::from_chars(sharing.data(), sharing.data() + sharing.size(), recipe->n_covariance_classes);
+    if (error != std::errc() || end != sharing.data() + sharing.size() || recipe->n_covariance_classes < 2 ||
+        recipe->n_covariance_classes > kMaxCovarianceClasses) {
+      throw UsageError(format("train em: --share-%s \"%s\" must be state, all, or a number of classes of 2..%u",
+                              recipe->shares_correlations ? "correlations" : "covariances", sharing.c_str(),
+                              kMaxCovarianceClasses));
+    }
+    recipe->sharing = train::CovarianceSharing::kClasses;
+  }
+}
+
 void add_data_options(Command command, TrainEmArguments *arguments) {
   RecognizeOptions &recordings = arguments->recordings;
   command.option("--model", recordings.model, "Bundle whose HMMs, contexts and front end the new one has").required();
@@ -324,18 +347,22 @@ void add_train_em_options(Command command, TrainEmArguments *arguments) {
   command.flag("--flat", recipe->flat, "Begin with the mean and variance of all data instead of the model's Gaussians");
   command.flag("--tied", recipe->tied, "With --flat: states of a phone share Gaussians, whatever its neighbours");
   command.flag("--full", recipe->full, "Train full covariances");
-  command
-      .option("--share-covariances", arguments->shared_covariances,
-              "With --full: the Gaussians that have a covariance in common, those of a state or all; default: none")
-      .one_of(std::vector<std::string>{"state", "all"});
+  command.option(
+      "--share-covariances", arguments->shared_covariances,
+      "With --full: the Gaussians that have a covariance in common: those of a `state`, `all`, or those of each of N "
+      "classes that are found by likelihood; default: none");
   command
       .option("--share-correlations", arguments->shared_correlations,
-              "With --full: the Gaussians that have correlations in common, and variances of their own; default: none")
-      .one_of(std::vector<std::string>{"state", "all"})
+              "With --full: the Gaussians that have correlations in common, and variances of their own: the same values; "
+              "default: none")
       .excludes("--share-covariances");
   command.flag("--semi-tied", recipe->semi_tied,
                "Estimate a transform of the features in which diagonal covariances fit best; it joins the front end");
   command.option("--gaussians", recipe->n_gaussians, "Gaussians of a state, by splitting; default: as the start has")
+      .range(1u, 4096u);
+  command
+      .option("--silence-gaussians", recipe->n_silence_gaussians,
+              "The same for states of silence and fillers alone; default: as --gaussians")
       .range(1u, 4096u);
   command.option("--rounds", recipe->n_rounds, "Rounds of estimation after an alignment").range(1u, 1000u).shows_default();
   command.option("--alignments", recipe->n_alignments, "Alignments with each number of Gaussians")
@@ -380,10 +407,7 @@ void add_train_em(Command train) {
   command.callback([arguments] {
     arguments->recipe.smooth = arguments->smooth.value_or(arguments->recipe.smooth);
     arguments->recipe.smooth_to_shared = arguments->smooth_to != "diagonal";
-    const std::string sharing = arguments->shared_covariances + arguments->shared_correlations;
-    if (sharing == "state") arguments->recipe.sharing = train::CovarianceSharing::kState;
-    if (sharing == "all") arguments->recipe.sharing = train::CovarianceSharing::kAll;
-    arguments->recipe.shares_correlations = !arguments->shared_correlations.empty();
+    set_sharing(*arguments, &arguments->recipe);
     run_train_em(*arguments);
   });
 }

@@ -366,7 +366,8 @@ enum class EventKind {
   kEnd = ASR_EVENT_END,
   kProbablyFinished = ASR_EVENT_PROBABLY_FINISHED,
   kNoInput = ASR_EVENT_NO_INPUT,
-  kSpeechResumed = ASR_EVENT_SPEECH_RESUMED
+  kSpeechResumed = ASR_EVENT_SPEECH_RESUMED,
+  kRows = ASR_EVENT_ROWS
 };
 
 // An event of a stream; it may outlive its stream and engine. An empty one has kind kNone and no words.
@@ -395,6 +396,15 @@ class Event {
     const asr_status status = asr_event_lattice(get(), &lattice);
     if (status != ASR_OK) return detail::last_error(status);
     return Lattice(lattice);
+  }
+
+  // Returns the rows of a kRows event, valid as long as the event; throws ASR_NOT_FOUND for other kinds.
+  asr_rows rows() const { return try_rows().value(); }
+  Expected<asr_rows> try_rows() const {
+    auto rows = detail::sized<asr_rows>();
+    const asr_status status = asr_event_rows(get(), &rows);
+    if (status != ASR_OK) return detail::last_error(status);
+    return rows;
   }
 
   const asr_event *get() const noexcept { return handle_.get(); }

@@ -158,6 +158,7 @@ Mixture estimate(const MixtureModel &model, const Statistics &statistics, const 
     return mixture;
   }
   mixture.stream = old.stream;
+  mixture.classes = old.classes;
   const Estimator estimator(model, statistics, options);
   for (size_t k = 0; k < n; ++k) {
     if (frames[k] >= options.min_frames) {
@@ -183,6 +184,7 @@ void split(const MixtureModel &model, size_t n_gaussians, double min_frames, Mix
     if (frames[k] < 2 * min_frames) return;
     frames[k] /= 2;
     frames.push_back(frames[k]);
+    if (!mixture->classes.empty()) mixture->classes.push_back(mixture->classes[k]);
     for (size_t i = 0; i < size; ++i) mixture->covariances.push_back(mixture->covariances[k * size + i]);
     for (size_t i = 0; i < d; ++i) {
       const double variance = mixture->covariances[k * size + (model.full ? diagonal_at(i) : i)];

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "builder/train/precisions.h"
@@ -11,27 +12,38 @@
 namespace asr::train {
 namespace {
 
-constexpr uint32_t kNoGroup = 0xffffffffu, kNoCovariance = 0xffffffffu;
+constexpr uint32_t kNoGroup = 0xffffffffu;
 
-// shared: of the mixture's Gaussians; the number of a covariance that is there, or kNoCovariance and gets one.
-void add_mixture(const MixtureModel &model, const Mixture &mixture, uint32_t *shared, AcousticModel *out,
+// Numbers of the covariances that groups of Gaussians have in common, by stream and group.
+using SharedCovariances = std::map<std::pair<uint32_t, size_t>, uint32_t>;
+
+size_t group_of(const MixtureModel &model, size_t mixture, size_t k) {
+  if (model.sharing == CovarianceSharing::kState) return mixture;
+  return model.sharing == CovarianceSharing::kClasses ? model.mixtures[mixture].classes[k] : 0;
+}
+
+void add_mixture(const MixtureModel &model, size_t number, SharedCovariances *shared, AcousticModel *out,
                  const std::string &source) {
+  const bool shares = model.sharing != CovarianceSharing::kNone && !model.shares_correlations;
+  const Mixture &mixture = model.mixtures[number];
   const size_t d = model.n_values(mixture), size = model.covariance_size(mixture);
   out->codebooks.push_back(
       {mixture.stream, static_cast<uint32_t>(mixture.n_gaussians()), out->covariance_of.size(), out->means.size()});
   out->means.insert(out->means.end(), mixture.means.begin(), mixture.means.end());
   for (size_t k = 0; k < mixture.n_gaussians(); ++k) {
-    if (*shared != kNoCovariance) {
-      out->covariance_of.push_back(*shared);
-      continue;
+    const auto next = static_cast<uint32_t>(out->precision_at.size());
+    if (shares) {
+      const auto [known, is_new] = shared->try_emplace({mixture.stream, group_of(model, number, k)}, next);
+      out->covariance_of.push_back(known->second);
+      if (!is_new) continue;
+    } else {
+      out->covariance_of.push_back(next);
     }
     const auto first = mixture.covariances.begin() + static_cast<ptrdiff_t>(k * size);
     const std::vector<float> precision = rounded_precision({first, first + static_cast<ptrdiff_t>(size)}, d, model.full);
     if (precision.empty()) fail(ASR_BAD_FILE, "%s: a covariance is not positive definite; raise --smooth", source.c_str());
-    out->covariance_of.push_back(static_cast<uint32_t>(out->precision_at.size()));
     out->precision_at.push_back(out->precisions.size());
     out->precisions.insert(out->precisions.end(), precision.begin(), precision.end());
-    if (model.sharing != CovarianceSharing::kNone && !model.shares_correlations) *shared = out->covariance_of.back();
   }
 }
 
@@ -91,11 +103,8 @@ AcousticModel to_acoustic_model(const MixtureModel &model, const std::string &so
   result.n_dims = model.n_dims;
   result.n_states = model.n_states();
   result.streams = model.streams;
-  std::vector<uint32_t> shared(model.streams.size(), kNoCovariance);
-  for (const Mixture &mixture : model.mixtures) {
-    if (model.sharing == CovarianceSharing::kState) shared[mixture.stream] = kNoCovariance;
-    add_mixture(model, mixture, &shared[mixture.stream], &result, source);
-  }
+  SharedCovariances shared;
+  for (size_t i = 0; i < model.mixtures.size(); ++i) add_mixture(model, i, &shared, &result, source);
   result.state_codebook = model.state_mixture;
   for (size_t cell = 0; cell < model.state_mixture.size(); ++cell) {
     const Mixture &mixture = model.mixtures[model.state_mixture[cell]];
@@ -118,7 +127,7 @@ MixtureModel flat_start(const AcousticModel &model, const std::vector<uint32_t> 
   const auto n_streams = static_cast<uint32_t>(model.streams.size());
   for (uint32_t group = 0; group < n_groups; ++group) {
     for (uint32_t stream = 0; stream < n_streams; ++stream) {
-      Mixture mixture{stream, {}, {}, {1}, {0}, {}};
+      Mixture mixture{stream, {}, {}, {1}, {0}, {}, {}};
       for (const uint32_t dim : model.streams[stream].dims) {
         mixture.means.push_back(mean[dim]);
         mixture.covariances.push_back(variance[dim]);
@@ -186,6 +195,29 @@ std::vector<uint32_t> phone_groups(const HmmSet &set) {
     groups[pdf] = number;
   }
   return groups;
+}
+
+std::vector<bool> filler_pdfs(const HmmSet &set) {
+  std::vector<bool> fillers(set.n_pdfs), others(set.n_pdfs);
+  const auto mark = [&](uint32_t phone, uint32_t hmm) {
+    std::vector<bool> &marked = set.phones[phone].filler || phone == set.silence ? fillers : others;
+    for (const uint32_t pdf : set.hmms[hmm].pdfs) marked[pdf] = true;
+  };
+  for (uint32_t phone = 0; phone < set.phones.size(); ++phone) mark(phone, set.phones[phone].hmm);
+  for (const ContextPhone &context : set.contexts) mark(context.base, context.hmm);
+  for (const PhoneContexts &contexts : set.phone_contexts) {
+    for (const uint32_t hmm : contexts.hmms) mark(contexts.base, hmm);
+  }
+  for (size_t pdf = 0; pdf < fillers.size(); ++pdf) fillers[pdf] = fillers[pdf] && !others[pdf];
+  return fillers;
+}
+
+std::vector<bool> silent_mixtures(const MixtureModel &model, const std::vector<bool> &filler_pdfs) {
+  std::vector<bool> silent(model.mixtures.size(), true);
+  for (size_t cell = 0; cell < model.state_mixture.size(); ++cell) {
+    if (!filler_pdfs[cell / model.streams.size()]) silent[model.state_mixture[cell]] = false;
+  }
+  return silent;
 }
 
 }  // namespace asr::train

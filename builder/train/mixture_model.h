@@ -18,9 +18,10 @@ struct Mixture {
   std::vector<double> means;  // [n_gaussians][d]
   // [n_gaussians][d], or lower triangles by rows: [n_gaussians][d * (d + 1) / 2]. Each Gaussian has a copy of a shared one.
   std::vector<double> covariances;
-  std::vector<double> weights;        // [n_rows][n_gaussians]; each row adds up to 1
-  std::vector<double> occupancies;    // [n_gaussians]: frames that each was estimated from; 0 where it was not
-  std::vector<double> prior_weights;  // as weights: start weights of states that share Gaussians; empty: no prior
+  std::vector<double> weights;         // [n_rows][n_gaussians]; each row adds up to 1
+  std::vector<double> occupancies;     // [n_gaussians]: frames that each was estimated from; 0 where it was not
+  std::vector<double> prior_weights;   // as weights: start weights of states that share Gaussians; empty: no prior
+  std::vector<uint32_t> classes = {};  // [n_gaussians]: covariance classes of the stream; empty unless kClasses
   size_t n_gaussians() const { return occupancies.size(); }
   size_t n_weight_rows() const { return weights.size() / occupancies.size(); }
 };
@@ -28,8 +29,9 @@ struct Mixture {
 // The Gaussians that have a covariance, or its correlations, in common.
 enum class CovarianceSharing {
   kNone,
-  kState,  // within a mixture: of a state and stream, or of a codebook that states share
-  kAll,    // within a stream
+  kState,    // within a mixture: of a state and stream, or of a codebook that states share
+  kAll,      // within a stream
+  kClasses,  // within a class of a stream's Gaussians, found by likelihood
 };
 
 struct MixtureModel {
@@ -72,5 +74,9 @@ void make_full(MixtureModel *model);
 // States of a phone's HMMs in any context form a group with the same state of its context-independent HMM. A state that several
 // phones use is in the group of the first.
 std::vector<uint32_t> phone_groups(const HmmSet &set);
+
+// Returns for each pdf whether only silence and filler phones have it, and for each mixture whether all its states are such.
+std::vector<bool> filler_pdfs(const HmmSet &set);
+std::vector<bool> silent_mixtures(const MixtureModel &model, const std::vector<bool> &filler_pdfs);
 
 }  // namespace asr::train

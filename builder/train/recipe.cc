@@ -12,7 +12,15 @@ constexpr uint32_t kTiedAlignments = 8;
 
 std::vector<uint32_t> sizes_of(const Recipe &recipe, uint32_t first) {
   std::vector<uint32_t> sizes = {first};
-  while (sizes.back() < recipe.n_gaussians) sizes.push_back(std::min(2 * sizes.back(), recipe.n_gaussians));
+  const uint32_t last = std::max(recipe.n_gaussians, recipe.n_silence_gaussians);
+  // Both numbers are among the sizes, so that no mixture is split between two of them.
+  for (uint32_t size = first; size < last; sizes.push_back(size)) {
+    uint32_t next = std::min(2 * size, last);
+    for (const uint32_t wanted : {recipe.n_gaussians, recipe.n_silence_gaussians}) {
+      if (wanted > size) next = std::min(next, wanted);
+    }
+    size = next;
+  }
   return sizes;
 }
 

@@ -77,9 +77,11 @@ void Trainer::run(const TrainingStep &step, const Recipe &recipe, const std::str
   if (!step.equal_stretches) align(to_acoustic_model(*model, source), recipe);
   if (step.unties) untie(model);
   if (step.makes_full) make_full(model);
-  if (model->full && model->sharing != recipe.sharing) begin_sharing(recipe.sharing, recipe.shares_correlations, model);
+  if (model->full && model->sharing != recipe.sharing) {
+    begin_sharing(recipe.sharing, recipe.n_covariance_classes, recipe.shares_correlations, pool_, model);
+  }
   if (step.transforms) estimate_transform(recipe, model);
-  if (step.n_gaussians > 0) split_all(step.n_gaussians, model);
+  if (step.n_gaussians > 0) split_all(step.n_gaussians, recipe, model);
   for (uint32_t round = 1; round <= step.n_rounds; ++round) {
     report(1, "estimating");
     if (model->full && recipe.smooth_to_shared) estimate_.correlations = mean_correlations(*model);
@@ -117,8 +119,13 @@ void Trainer::estimate_transform(const Recipe &recipe, MixtureModel *model) {
   estimate_.variance_floor = floor_of(moments_of(rows_, pool_).variance, recipe.variance_floor);
 }
 
-void Trainer::split_all(uint32_t n_gaussians, MixtureModel *model) const {
-  for (Mixture &mixture : model->mixtures) split(*model, n_gaussians, estimate_.min_frames, &mixture);
+void Trainer::split_all(uint32_t n_gaussians, const Recipe &recipe, MixtureModel *model) const {
+  const std::vector<bool> silent = silent_mixtures(*model, filler_pdfs(set_));
+  for (size_t i = 0; i < model->mixtures.size(); ++i) {
+    const bool has_own_number = silent[i] && recipe.n_silence_gaussians > 0;
+    const uint32_t most = has_own_number ? recipe.n_silence_gaussians : recipe.n_gaussians;
+    split(*model, std::min(n_gaussians, most), estimate_.min_frames, &model->mixtures[i]);
+  }
 }
 
 void Trainer::align(const AcousticModel &model, const Recipe &recipe) {

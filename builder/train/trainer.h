@@ -68,7 +68,7 @@ class Trainer {
   template <typename Work>
   void sum(const Work &work);
   void warn_of_device();
-  void split_all(uint32_t n_gaussians, MixtureModel *model) const;
+  void split_all(uint32_t n_gaussians, const Recipe &recipe, MixtureModel *model) const;
   void align(const AcousticModel &model, const Recipe &recipe);
   void align_in_equal_stretches();
   void set_states(size_t utterance, const std::vector<uint32_t> &states, const std::string &problem);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // GaussianPosteriors computes, in double, each Gaussian's share of a feature row. Estimation accumulates these shares.
-// Covariances are diagonal.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@ constexpr double kMinShare = 1e-10;        // smallest share of a Gaussian in a 
 class GaussianPosteriors {
  public:
   explicit GaussianPosteriors(const AcousticModel &model) : GaussianPosteriors(model, model.means) {}
-  // Takes other means than the model's own. Model and means must outlive this; covariances are diagonal.
+  // Takes other means than the model's own. Model and means must outlive this.
   GaussianPosteriors(const AcousticModel &model, const std::vector<float> &means);
 
   const AcousticModel &model() const { return model_; }
@@ -32,7 +31,9 @@ class GaussianPosteriors {
     return model_.log_weights.data() + model_.state_weight[size_t{state} * model_.streams.size() + stream];
   }
   const float *mean(const asr_gmm_codebook &codebook, uint32_t gaussian) const;
+  // [d], or a lower triangle by rows if covariances are full.
   const float *precision(const asr_gmm_codebook &codebook, uint32_t gaussian) const;
+  bool is_full() const { return model_.covariance == ASR_COVARIANCE_FULL; }
 
  private:
   const AcousticModel &model_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maximum likelihood linear regression (A3 of docs/equations.md) estimates a transform of all means of a model for a speaker.
-// It maximises the likelihood of the speaker's rows, given the state of each row. Covariances are diagonal and stay.
+// It maximises the likelihood of the speaker's rows, given the state of each row. Covariances stay.
 #pragma once
 
 #include <cstdint>

@@ -49,11 +49,11 @@ FeatureTransform SpeechSample::estimate(const GaussianPosteriors &posteriors, co
                                         const StopToken &stop) const {
   FeatureTransform transform;
   for (int round = 0; round < kRounds; ++round) {
-    FmllrStatistics statistics(posteriors.model().n_dims);
+    FmllrStatistics statistics(posteriors.model());
     for_each_row(transform, stop, [&](const float *row, const float *transformed, uint32_t state) {
       statistics.add(posteriors, row, transformed, state);
     });
-    transform = estimate_fmllr(statistics, prior, kPriorRows);
+    transform = estimate_fmllr(statistics, posteriors, prior, kPriorRows);
   }
   return transform;
 }

@@ -217,7 +217,7 @@ void Engine::check_fusion(const StreamOptions &options) const {
 // A model of scores takes rows alone, and has what the options are about.
 void Engine::check_scores(const StreamOptions &options) const {
   const std::optional<ScoreModel> &scores = model().scores();
-  if (options.input != ASR_INPUT_LOGLIKES) check_has_gaussians(model().bundle());
+  if (options.input != ASR_INPUT_LOGLIKES || options.gives_rows()) check_has_gaussians(model().bundle());
   const auto refuse = [&](const char *field, const char *what) {
     fail(ASR_UNSUPPORTED, "asr_open: asr_stream_config.%s is set, but the model of %s has no %s", field, bundle_path_.c_str(),
          what);
@@ -242,7 +242,7 @@ std::shared_ptr<Speaker> Engine::new_speaker() {
 std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   main_.scheduler.inbox().check_usable();
   const LoadedModel &model = main_.model;
-  GraphName graph = this->graph(options.graph, "asr_open");
+  GraphName graph = options.gives_rows() ? nullptr : this->graph(options.graph, "asr_open");
   if (options.reject_threshold && *options.reject_threshold >= 0 && !background_) {
     fail(ASR_UNSUPPORTED,
          "asr_open: asr_stream_config.reject_threshold is set, but %s has no background to compare with; make its graph again "
@@ -250,7 +250,7 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
          bundle_path_.c_str());
   }
   check_scores(options);
-  options.background = background_;
+  if (!options.gives_rows()) options.background = background_;
   if (options.format.rate_hz == 0) {
     options.format.rate_hz = static_cast<uint32_t>(model.bundle().front_end.sample_rate_hz);
   }
@@ -287,6 +287,7 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
 std::shared_ptr<Stream> Engine::open_instead(const Stream &before) {
   main_.scheduler.inbox().check_usable();
   GraphName graph = graphs_.find(before.options().graph);
+  if (before.options().gives_rows()) graph = nullptr;
   if (!graph) graph = before.first_graph();  // the graph was removed meanwhile
   return open_session(before.options(), std::move(graph), before.events());
 }

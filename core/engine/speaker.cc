@@ -15,12 +15,6 @@ AcousticModel read_for_estimation(const Bundle &bundle) {
   const std::string path = bundle.file("acoustic.bin");
   check_bundle_file(bundle, "acoustic.bin");
   AcousticModel model = read_acoustic_model(path);
-  if (model.covariance != ASR_COVARIANCE_DIAGONAL) {
-    fail(ASR_UNSUPPORTED,
-         "asr_speaker_new: %s has full covariances; transforms and warps are estimated for diagonal ones; adapt with another "
-         "model, or give the warp (--vtln FACTOR)",
-         path.c_str());
-  }
   if (model.n_dims > kMaxSpeakerDims) {
     fail(ASR_UNSUPPORTED, "asr_speaker_new: %s has rows of %u values; transforms are estimated for up to %u", path.c_str(),
          model.n_dims, kMaxSpeakerDims);

@@ -21,8 +21,9 @@ asr_backend_options device_options(const EngineOptions &options) {
   return result;
 }
 
-const DeviceEntry &with_forced_states(const DeviceEntry &entry) {
-  const bool scores = extension_of<asr_backend_forced_api>(*entry.api, ASR_BACKEND_FORCED) != nullptr;
+const DeviceEntry &with_forced_states(const DeviceEntry &entry, const AcousticModel &model) {
+  const bool scores = model.covariance == ASR_COVARIANCE_FULL ||
+                      extension_of<asr_backend_forced_api>(*entry.api, ASR_BACKEND_FORCED) != nullptr;
   if (scores && makes_features(*entry.api)) return entry;
   fail(ASR_UNSUPPORTED, "its back end makes no features, or scores no forced states");
 }
@@ -31,12 +32,16 @@ const DeviceEntry &with_forced_states(const DeviceEntry &entry) {
 
 WarpDevice::WarpDevice(const DeviceEntry &entry, const EngineOptions &options, const FeatureTables &tables,
                        const AcousticModel &model)
-    : device_(with_forced_states(entry), device_options(options)),
+    : device_(with_forced_states(entry, model), device_options(options)),
       api_(extension_of<asr_backend_forced_api>(*entry.api, ASR_BACKEND_FORCED)),
       features_(load_features(device_, tables)),
-      forced_(nullptr, api_->free),
+      forced_(nullptr, api_ != nullptr ? api_->free : nullptr),
       extractions_(&mutex_, kMaxBatchFrames, [this](const auto &batch) { extract_batch(batch); }),
       scores_(&mutex_, kMaxBatchRows, [this](const auto &batch) { score_batch(batch); }) {
+  if (model.covariance == ASR_COVARIANCE_FULL) {
+    on_host_.emplace(model);
+    return;
+  }
   asr_backend_forced *forced = nullptr;
   const asr_status status = api_->load(device_.get(), AcousticView(model).get(), &forced);
   forced_.reset(device_.made(status, forced, "load"));
@@ -60,10 +65,25 @@ void WarpDevice::extract_batch(const std::vector<const Extraction *> &batch) con
 }
 
 std::vector<float> WarpDevice::score(const std::vector<float> &rows, const std::vector<uint32_t> &states) {
-  device_.begin_thread();
   std::vector<float> loglikes(states.size());
+  if (on_host_) {
+    score_on_host(rows, states, loglikes.data());
+    return loglikes;
+  }
+  device_.begin_thread();
   scores_.run({rows, states, loglikes});
   return loglikes;
+}
+
+// A back end would score full covariances in all states.
+void WarpDevice::score_on_host(const std::vector<float> &rows, const std::vector<uint32_t> &states, float *loglikes) const {
+  const AcousticModel &model = on_host_->model();
+  std::vector<double> shares;
+  for (size_t i = 0; i < states.size(); ++i) {
+    double sum = 0;
+    for (uint32_t s = 0; s < model.streams.size(); ++s) sum += on_host_->of(&rows[i * model.n_dims], states[i], s, &shares);
+    loglikes[i] = static_cast<float>(sum);
+  }
 }
 
 void WarpDevice::score_batch(const std::vector<const Scores *> &batch) const {

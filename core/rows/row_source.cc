@@ -35,7 +35,7 @@ std::unique_ptr<RowSource> make_row_source(const LoadedModel &model, const Strea
   if (!options.is_audio()) return rewindable(std::make_unique<FedRows>(model, options, speaker));
   const bool has_models = speaker != nullptr && speaker->uses_means();  // the fused step scores by the engine's own
   const bool is_measured = start != nullptr && std::holds_alternative<WholeMeanState>(*start);  // the device measures itself
-  if (may_rewind || has_models || is_measured || !DeviceRows::suit(model, options)) {
+  if (options.gives_rows() || may_rewind || has_models || is_measured || !DeviceRows::suit(model, options)) {
     return rewindable(std::make_unique<PipelineRows>(model, options, warp, start, speaker));
   }
   try {

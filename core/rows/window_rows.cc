@@ -27,7 +27,7 @@ WindowRows::Place WindowRows::add_features(const float *rows, size_t n, SpeakerT
   if (model_.is_split()) scores_.resize(std::max(scores_.size(), (n_rows_ + n) * model_.n_states()));
   if (speaker != nullptr) {
     rows = speaker->take(rows, n);
-    if (speaker->model()) return add_adapted(speaker->model(), rows, n);
+    if (speaker->model()) return add_for_host(speaker->model(), rows, n);
   }
   features_.insert(features_.end(), rows, rows + n * model_.n_dims());
   asr_step_job job{};
@@ -35,8 +35,8 @@ WindowRows::Place WindowRows::add_features(const float *rows, size_t n, SpeakerT
   return add_step(job);
 }
 
-// The host gets the scores, as the search takes rows of the device from the engine's own model only.
-WindowRows::Place WindowRows::add_adapted(std::shared_ptr<FusedModels> model, const float *rows, size_t n) {
+// The search takes rows of the device from the engine's own model only, so the host gets those of a speaker's.
+WindowRows::Place WindowRows::add_for_host(std::shared_ptr<FusedModels> model, const float *rows, size_t n) {
   const size_t first_row = loglikes_.size() / model_.n_states();
   loglikes_.resize(loglikes_.size() + n * model_.n_states());
   if (n > 0) fused_.add(std::move(model), rows, n, first_row, model_.n_states());
@@ -67,6 +67,10 @@ WindowRows::Place WindowRows::add_fused(std::shared_ptr<FusedModels> models, con
     if (n > 0) fused_.add_on_device(std::move(models), source, n, n_rows_, model_);
     return add_features(own, n, nullptr);
   }
+  return add_for_host(std::move(models), source, n);
+}
+
+WindowRows::Place WindowRows::add_for_host(std::shared_ptr<FusedModels> models, const RowSource &source, size_t n) {
   const size_t first_row = loglikes_.size() / model_.n_states();
   loglikes_.resize(loglikes_.size() + n * model_.n_states());
   fused_.add(std::move(models), source, n, first_row, model_.n_states());
@@ -124,7 +128,7 @@ void WindowRows::combine(size_t fused_part) noexcept { fused_.combine(fused_part
 void WindowRows::locate(const Place &place, asr_advance_job *job) const {
   job->buffer = buffer_;
   if (place.loglikes != nullptr) {
-    job->loglikes = place.loglikes->data() + place.first_row * model_.n_states();
+    job->loglikes = loglikes(place);
   } else {
     job->first_row = static_cast<uint32_t>(place.first_row);
   }

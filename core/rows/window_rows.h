@@ -38,6 +38,10 @@ class WindowRows {
   // Adds n rows of features, of each of the source's front ends, whose log-likelihoods are to be fused.
   Place add_fused(std::shared_ptr<FusedModels> models, const RowSource &source, size_t n);
 
+  // The same rows, whose log-likelihoods come to the host: those of a source's front ends, or those of one model's.
+  Place add_for_host(std::shared_ptr<FusedModels> models, const RowSource &source, size_t n);
+  Place add_for_host(std::shared_ptr<FusedModels> model, const float *rows, size_t n);
+
   // Issues the scoring. The scores are valid once the device has been awaited, and scores that the host fuses after
   // combine().
   void score();
@@ -48,11 +52,13 @@ class WindowRows {
   // Rows that the device returned, once the scoring has been awaited; nullptr if it returns none.
   const float *returned_rows(const Place &place) const;
 
+  // Returns log-likelihoods that are on the host, after combine().
+  const float *loglikes(const Place &place) const { return place.loglikes->data() + place.first_row * model_.n_states(); }
+
   // Sets where a job's log-likelihoods are.
   void locate(const Place &place, asr_advance_job *job) const;
 
  private:
-  Place add_adapted(std::shared_ptr<FusedModels> model, const float *rows, size_t n);
   void score_steps();
   float *const *reserve_returned();
 

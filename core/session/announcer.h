@@ -28,6 +28,7 @@ class Announcer {
     post(std::move(event));
   }
   void final(EventPointer event) noexcept { post(std::move(event)); }
+  void rows(EventPointer event) noexcept { post(std::move(event)); }
   void failure(const Error &reason, double time_s) noexcept;  // ERROR and END
 
  private:

@@ -11,6 +11,8 @@ namespace asr {
 
 enum class Phase : uint8_t {
   kBackground,  // no utterance: before the first one, or until speech begins
+  kGiving,      // rows go to the user as they are; there is no utterance
+  kGivingLast,  // the window under way has the last of these rows
   kHearing,     // an utterance takes rows
   kChecking,    // it takes none, because the window under way shows whether it ends (or comes to a pause)
   kChoosing,    // it takes none, because the window under way shows whether it may still take another graph
@@ -22,7 +24,7 @@ enum class Phase : uint8_t {
   kEnded,       // END is posted
   kFailed,      // the stream failed in this step, at whose end that is reported, or another device takes it
 };
-constexpr size_t kNPhases = 11;
+constexpr size_t kNPhases = 13;
 
 constexpr uint32_t phase_bit(Phase phase) { return 1u << static_cast<uint32_t>(phase); }
 
@@ -33,7 +35,9 @@ constexpr uint32_t phase_bits(Phases... phases) {
 
 // The phases that may follow each phase. Whatever uses the device can fail, so only what has left it cannot.
 constexpr uint32_t kNextPhases[kNPhases] = {
-    /* kBackground */ phase_bits(Phase::kHearing, Phase::kDropping, Phase::kFailed),
+    /* kBackground */ phase_bits(Phase::kGiving, Phase::kHearing, Phase::kDropping, Phase::kFailed),
+    /* kGiving     */ phase_bits(Phase::kGivingLast, Phase::kFailed),
+    /* kGivingLast */ phase_bits(Phase::kEnded, Phase::kFailed),
     /* kHearing    */ phase_bits(Phase::kChecking, Phase::kChoosing, Phase::kDraining, Phase::kDropping, Phase::kFailed),
     /* kChecking   */ phase_bits(Phase::kHearing, Phase::kClosing, Phase::kDropping, Phase::kFailed),
     /* kChoosing   */ phase_bits(Phase::kHearing, Phase::kRestarting, Phase::kDropping, Phase::kFailed),
@@ -52,9 +56,9 @@ constexpr bool may_follow(Phase now, Phase next) { return (kNextPhases[static_ca
 constexpr uint32_t kDecoding =
     phase_bits(Phase::kHearing, Phase::kChecking, Phase::kChoosing, Phase::kClosing, Phase::kRestarting, Phase::kDraining);
 // Phases in which the stream has work for the device, or is about to have some.
-constexpr uint32_t kLive = kDecoding | phase_bits(Phase::kBackground, Phase::kDropping);
+constexpr uint32_t kLive = kDecoding | phase_bits(Phase::kBackground, Phase::kGiving, Phase::kGivingLast, Phase::kDropping);
 // Phases in which the next window takes rows.
-constexpr uint32_t kTakingRows = phase_bits(Phase::kBackground, Phase::kHearing, Phase::kClosing);
+constexpr uint32_t kTakingRows = phase_bits(Phase::kBackground, Phase::kGiving, Phase::kHearing, Phase::kClosing);
 
 class PhaseTrack {
  public:

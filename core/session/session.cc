@@ -56,7 +56,9 @@ void Session::begin_step(const std::optional<Error> &loss) {
     if (utterance_ || (options_.endpoint && events_.is_heard())) return phase_.to(Phase::kDropping);
     begin_at(next_frame_);
   }
-  if (!utterance_) {
+  if (options_.gives_rows()) {
+    if (phase_.is(Phase::kBackground)) begin_giving();
+  } else if (!utterance_) {
     begin_rows();
     if (!gate_) begin_utterance();
     begin_sound();
@@ -104,6 +106,19 @@ void Session::begin_utterance() {
   if (fusion_) fusion_->begin_utterance(*graph_);
   if (gate_) gate_->open();
   if (!options_.endpoint) events_.speech_start(0);
+}
+
+void Session::begin_giving() {
+  begin_rows();
+  if (speaker_) speaker_->begin_utterance(*model_);
+  rows_->begin_utterance();
+  if (options_.output == Output::kLoglikes) {
+    const bool is_adapted = speaker_ && speaker_->model();
+    scorer_ = fusion_      ? fusion_
+              : is_adapted ? speaker_->model()
+                           : std::make_shared<FusedModels>(on_device(nullptr, *model_).acoustic, *model_);
+  }
+  phase_.to(Phase::kGiving);
 }
 
 void Session::report_quiet(uint64_t frame) {
@@ -169,6 +184,7 @@ void Session::end(Phase phase) noexcept {
   if (!goes_on_) {
     rows_.reset();
     fusion_.reset();
+    scorer_.reset();
     sound_.reset();
     gate_.reset();
   }
@@ -193,6 +209,7 @@ void Session::move_to(Inbox *inbox, const LoadedModel &model) noexcept {
   utterance_.reset();
   rows_.reset();
   fusion_.reset();
+  scorer_.reset();
   sound_.reset();
   if (speaker_) speaker_->begin_again(history_.first_frame());
   failure_.reset();
@@ -262,6 +279,7 @@ void Session::extracted(size_t front_end) {
 // the stream one begins anyway, since it posts END.
 bool Session::gather(uint32_t *n_lanes, WindowRows *window, std::optional<Share> *share) {
   if (!makes_rows() || !phase_.is_in(kTakingRows)) return false;
+  if (phase_.is(Phase::kGiving)) return gather_given(window, share);
   const bool all_taken = rows_->all_taken();
   if (!utterance_ && (all_taken || speech_begins())) begin_utterance();
   const uint32_t n = utterance_ ? utterance_->n_lanes() : 0;
@@ -346,6 +364,35 @@ bool Session::gather_rows(WindowRows *window, std::optional<Share> *share) {
   if (added.last) phase_.to(Phase::kDraining);
   if (added.check || added.last) return false;
   return n > 0 || added.has_left || progressed_ || rows_->has_ended() || at_mark();
+}
+
+// Features are posted at once, log-likelihoods by give(). After the loss of a device rows come again that were posted before.
+bool Session::gather_given(WindowRows *window, std::optional<Share> *share) {
+  const size_t n_fair = fusion_ ? fusion_->n_rows_for(model_->options().window_frames) : SIZE_MAX;
+  size_t n = std::min(rows_->n_ready(), n_fair);
+  const bool come_again = next_frame_ < given_frame_;
+  Share added;
+  if (come_again) {
+    n = std::min<uint64_t>(n, given_frame_ - next_frame_);
+  } else if (scorer_) {
+    if (n > 0) added.place = add_scored(window, n);
+    added.n_rows = n;
+  } else if (n > 0) {
+    const float *const rows = rows_->rows(0);
+    post_rows(speaker_ ? speaker_->take(rows, n) : rows, n, model_->n_dims());
+  }
+  rows_->drop(n, window);
+  next_frame_ += n;
+  note_searched();
+  added.last = rows_->all_taken();
+  if (added.n_rows > 0 || added.last) *share = added;
+  if (added.last) phase_.to(Phase::kGivingLast);
+  return !added.last && (n > 0 || progressed_ || rows_->has_ended());
+}
+
+WindowRows::Place Session::add_scored(WindowRows *window, size_t n) {
+  if (!speaker_) return window->add_for_host(scorer_, *rows_, n);
+  return window->add_for_host(scorer_, speaker_->take(rows_->rows(0), n), n);
 }
 
 size_t Session::n_frames_to_choice() {

@@ -74,6 +74,10 @@ class Session : public std::enable_shared_from_this<Session> {
   void finish(const asr_raw_lattice &lattice);
   void finish_later();  // a job of the pool takes the lattice from the device
 
+  // Streams that give rows: posts those of a share, and END after the last one. is_giving(): such shares are in windows.
+  bool is_giving() const { return phase_.is_in(phase_bits(Phase::kGiving, Phase::kGivingLast)); }
+  void give(const Share &share, const float *loglikes);
+
   bool is_live() const { return phase_.is_in(kLive); }  // has work for the device
   Phase phase() const { return phase_.now(); }
   void drop();  // ends the step of kDropping, when the device is done with the utterance
@@ -95,6 +99,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void begin_rows();
   void begin_sound();
   void begin_utterance();
+  void begin_giving();
   void begin_next();              // after an utterance whose result is posted
   void begin_at(uint64_t frame);  // earliest beginning of the next utterance
   void forget_history() noexcept;
@@ -115,6 +120,9 @@ class Session : public std::enable_shared_from_this<Session> {
   bool drops_rows() const { return next_frame_ < utterance_frame_ || !utterance_; }
   bool gather_dropped(WindowRows *window, std::optional<Share> *share);
   bool gather_rows(WindowRows *window, std::optional<Share> *share);
+  bool gather_given(WindowRows *window, std::optional<Share> *share);
+  WindowRows::Place add_scored(WindowRows *window, size_t n);
+  void post_rows(const float *values, size_t n_rows, uint32_t n_values);
   bool is_closing() const { return phase_.is(Phase::kClosing) || (end_at_ && next_frame_ == *end_at_); }
   size_t n_frames_left() const { return end_at_ ? *end_at_ - next_frame_ : SIZE_MAX; }
   // For asr_set_graph. An utterance not yet heard at the frame of a choice is checked at that frame. It begins again with the
@@ -174,9 +182,11 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<SoundTrack> sound_;      // as rows_, where results may be compared with the background
   std::optional<SpeakerTrack> speaker_;  // nullopt: no speaker
   std::shared_ptr<FusedModels> fusion_;  // as rows_, where models are fused
+  std::shared_ptr<FusedModels> scorer_;  // as rows_, where rows of log-likelihoods are given
   uint32_t n_left_ = 0;                  // frames before next_frame_ that the device has left, see ASR_MAY_LEAVE
   uint64_t next_frame_ = 0;              // number of the next frame of the rows
   uint64_t utterance_frame_ = 0;         // first frame of the utterance
+  uint64_t given_frame_ = 0;             // first frame whose row is not posted yet
   uint64_t quiet_frame_ = 0;             // frame after the last word, or NO_INPUT
   std::shared_ptr<LoadedGraph> graph_;   // graph of the utterance, from its first beginning on
   GivenBoosts standing_boosts_;          // those of the graph and of the engine at that time

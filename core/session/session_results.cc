@@ -28,6 +28,23 @@ void Session::advanced(const Share &share, const float *rows) {
   if (utterance_->pieces() != nullptr) submit_pieces();
 }
 
+void Session::give(const Share &share, const float *loglikes) {
+  if (share.n_rows > 0) post_rows(loglikes, share.n_rows, model_->n_states());
+  if (!share.last) return;
+  history_.clear();
+  stream_.meter().end();
+  events_.end(stream_.fed_s());
+  end(Phase::kEnded);
+}
+
+void Session::post_rows(const float *values, size_t n_rows, uint32_t n_values) {
+  EventPointer event = new_event(ASR_EVENT_ROWS);
+  event->rows = {{values, values + n_rows * n_values}, static_cast<uint32_t>(n_rows), n_values, given_frame_};
+  given_frame_ += n_rows;
+  event->time_s = frame_s(given_frame_);
+  events_.rows(std::move(event));
+}
+
 void Session::partial(const asr_path &path) {
   if (options_.endpoint) post_speech_start(tail(path));
   if (events_.is_heard()) events_.partial(judged(utterance_->result(ASR_EVENT_PARTIAL, path), path), path.n_frames);

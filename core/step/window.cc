@@ -128,6 +128,7 @@ void Window::fail_all(const Error &reason) noexcept {
 
 void Window::collect() {
   for (const auto &[session, share] : parts_) {
+    if (session->is_giving()) give(session, share);
     if (!session->is_decoding()) continue;
     if (share.partial) partial_.push_back(session);
     if (share.check) checked_.push_back(session);
@@ -143,6 +144,14 @@ void Window::collect() {
   collect_paths(last_, ASR_WANTS_FINAL, &Session::finish);
   collect_lattices(last_with_lattice_);
   for (Sessions *sessions : {&partial_, &checked_, &last_, &last_with_lattice_}) sessions->clear();
+}
+
+void Window::give(const SessionPointer &session, const Session::Share &share) {
+  try {
+    session->give(share, share.n_rows > 0 ? rows_.loglikes(share.place) : nullptr);
+  } catch (...) {
+    failed_->add_current(session);
+  }
 }
 
 void Window::list_channels(const Sessions &sessions) {

@@ -41,7 +41,7 @@ class Window {
   Window(const LoadedModel &model, uint32_t buffer, FailedSessions *failed);
 
   bool empty() const { return parts_.empty(); }
-  size_t size() const { return parts_.size(); }  // sessions
+  size_t size() const { return parts_.size(); }        // sessions
   bool is_searched() const { return !jobs_.empty(); }  // advance() has given the device work
 
   // Takes the sessions' ready rows. Sessions that do not fit, or will have more, are queued again.
@@ -72,6 +72,7 @@ class Window {
   };
   using Results = void (Session::*)(const asr_path &);
 
+  void give(const SessionPointer &session, const Session::Share &share);
   void collect_paths(const Sessions &sessions, uint32_t wants, Results results);
   void collect_lattices(const Sessions &sessions);
   void list_channels(const Sessions &sessions);

@@ -42,6 +42,13 @@ struct EventLattice {
   std::vector<std::string> texts;
 };
 
+// The arrays of asr_rows, which documents them.
+struct EventRows {
+  std::vector<float> values;
+  uint32_t n_rows = 0, n_values = 0;
+  uint64_t first_frame = 0;
+};
+
 }  // namespace asr
 
 // The C handle is the event itself.
@@ -54,6 +61,7 @@ struct asr_event {
   size_t n_stable_words = 0;                         // for the first alternative
   float out_of_grammar = -1;                         // for FINAL, if compared with the background
   std::shared_ptr<const asr::EventLattice> lattice;  // for FINAL, if requested
+  asr::EventRows rows;                               // for ROWS
   std::unique_ptr<asr_event> next;                   // link of a queue
 };
 

@@ -33,6 +33,7 @@ void EventQueue::post(EventPointer event, uint64_t generation) noexcept {
   {
     std::lock_guard lock(mutex_);
     if (closed_ || generation != generation_) return;
+    n_rows_ += event->rows.n_rows;
     asr_event *const last = events_.last();
     if (last != nullptr && last->kind == ASR_EVENT_PARTIAL && event->kind == ASR_EVENT_PARTIAL) {
       std::swap(*last, *event);  // neither has a link
@@ -48,16 +49,39 @@ void EventQueue::post(EventPointer event, uint64_t generation) noexcept {
 uint64_t EventQueue::begin_again() noexcept {
   std::lock_guard lock(mutex_);
   events_.clear();
+  n_rows_ = 0;
   end_taken_ = false;
   return ++generation_;
+}
+
+EventPointer EventQueue::pop() {
+  EventPointer event = events_.pop();
+  if (event) n_rows_ -= event->rows.n_rows;
+  return event;
 }
 
 EventPointer EventQueue::poll() {
   std::lock_guard lock(mutex_);
   if (callback_) fail(ASR_INVALID_STATE, "asr_result: the stream has a callback, which receives its events");
-  EventPointer event = events_.pop();
+  EventPointer event = pop();
   if (event && event->kind == ASR_EVENT_END) end_taken_ = true;
   return event;
+}
+
+uint64_t EventQueue::n_rows() const {
+  const std::lock_guard lock(mutex_);
+  return n_rows_;
+}
+
+void EventQueue::wait_for_rows(uint64_t most, const std::function<bool()> &is_over) {
+  const CallbackWaits waits;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return n_rows_ <= most || closed_ || is_over(); });
+}
+
+void EventQueue::wake() noexcept {
+  { const std::lock_guard lock(mutex_); }  // so that who is about to wait does
+  changed_.notify_all();
 }
 
 void EventQueue::wait(int32_t timeout_ms) {
@@ -119,7 +143,8 @@ void EventQueue::run() noexcept {
   std::unique_lock lock(mutex_);
   t_delivering = this;
   calling_ = true;
-  while (EventPointer event = events_.pop()) {
+  while (EventPointer event = pop()) {
+    if (event->rows.n_rows > 0) changed_.notify_all();
     const bool last = event->kind == ASR_EVENT_END;
     const uint64_t generation = generation_;
     lock.unlock();

@@ -29,7 +29,12 @@ class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<E
   void post(EventPointer event, uint64_t generation) noexcept;
   uint64_t begin_again() noexcept;
 
-  EventPointer poll();            // returns the next event; null if none is available
+  EventPointer poll();  // returns the next event; null if none is available
+  // Rows in events that were not taken yet. wait_for_rows() waits until a callback has left at most `most` of them, or
+  // is_over(), of whose change wake() tells.
+  uint64_t n_rows() const;
+  void wait_for_rows(uint64_t most, const std::function<bool()> &is_over);
+  void wake() noexcept;
   void wait(int32_t timeout_ms);  // asr_wait; throws if callbacks would wait for each other for ever
   bool in_callback() const;       // true if this thread runs the callback
 
@@ -41,6 +46,7 @@ class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<E
  private:
   class CallbackWaits;
 
+  EventPointer pop();            // requires mutex_
   void run() noexcept override;  // the pool's side: calls back until no event is left
   bool begin_to_await() const;
   void end_to_await() const;
@@ -50,6 +56,7 @@ class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<E
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   LinkedQueue<EventPointer, &asr_event::next> events_;
+  uint64_t n_rows_ = 0;      // of events_
   bool delivering_ = false;  // run() is running or about to
   bool calling_ = false;     // run() is running
   bool end_taken_ = false;

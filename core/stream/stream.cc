@@ -15,10 +15,9 @@ const Error *const g_reset = new Error(ASR_CANCELLED, "the stream was reset by a
 const Error *const g_closed = new Error(ASR_INVALID_STATE, "the stream was closed");
 const Error *const g_cancelled = new Error(ASR_CANCELLED, "the stream was cancelled by asr_cancel");
 
-size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
+size_t backlog_frames(const StreamOptions &options, const LoadedModel &model) {
   if (options.max_backlog_ms == 0) return 0;
-  const double frames = std::max<double>(kMinFrames, options.max_backlog_ms / (1000 * model.frame_shift_s()));
-  return static_cast<size_t>(frames) * options.values_per_frame(model);
+  return static_cast<size_t>(std::max<double>(kMinFrames, options.max_backlog_ms / (1000 * model.frame_shift_s())));
 }
 
 // The input of a stream with endpoints has no end.
@@ -43,14 +42,16 @@ Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel 
     : options_(options),
       is_batch_(options.is_batch(model.bundle().front_end)),
       frame_values_(options.values_per_frame(model)),
+      max_untaken_rows_(options.gives_rows() ? backlog_frames(options, model) : 0),
       value_s_(model.frame_shift_s() / static_cast<double>(frame_values_)),
       events_(std::move(events)),
       notify_(std::move(notify)),
       first_graph_(std::move(graph)),
       ready_(new_event(ASR_EVENT_READY)),
       meter_(meter, value_s_),
-      intake_(options_, options.is_audio() ? 1 : frame_values_, backlog_limit(options, model), max_values(options, model),
-              kMinFrames * frame_values_, Timeline(frame_values_, first_graph_, !options.endpoint), notify_, &meter_),
+      intake_(options_, options.is_audio() ? 1 : frame_values_, backlog_frames(options, model) * frame_values_,
+              max_values(options, model), kMinFrames * frame_values_, Timeline(frame_values_, first_graph_, !options.endpoint),
+              notify_, &meter_),
       carried_(model.bundle().front_end, kind_of_state(options, model.bundle().front_end)) {}
 
 void Stream::start() { post(std::move(ready_)); }
@@ -68,8 +69,19 @@ void Stream::starve() noexcept {
   notify_();
 }
 
+// A thread that polls may be the one that feeds, so that waiting for it to take rows might have no end.
+void Stream::require_room_for_rows(bool may_wait) {
+  if (max_untaken_rows_ == 0 || in_callback() || stopped_) return;
+  if (may_wait && options_.callback) return events_->wait_for_rows(max_untaken_rows_, [this] { return stopped_.load(); });
+  if (events_->n_rows() <= max_untaken_rows_) return;
+  fail(ASR_BUSY,
+       "%s: rows of more than max_backlog_ms have not been taken by %s; nothing was taken, take them and feed the same again",
+       may_wait ? "asr_feed" : "asr_try_feed", options_.callback ? "the callback" : "asr_result");
+}
+
 void Stream::feed(const void *samples, size_t n) {
   if (n > 0) carried_.note_fed();
+  require_room_for_rows(true);
   try {
     intake_.feed(samples, n, in_callback() ? Intake::WhenFull::kTake : Intake::WhenFull::kWait);
   } catch (const std::bad_alloc &) {
@@ -80,6 +92,7 @@ void Stream::feed(const void *samples, size_t n) {
 
 void Stream::try_feed(const void *samples, size_t n) {
   if (n > 0) carried_.note_fed();
+  require_room_for_rows(false);
   try {
     intake_.feed(samples, n, Intake::WhenFull::kRefuse);
   } catch (const std::bad_alloc &) {
@@ -158,6 +171,7 @@ void Stream::finish() {
 void Stream::stop(const Error &reason) noexcept {
   stopped_ = true;
   intake_.close(reason);
+  events_->wake();
   notify_();
 }
 

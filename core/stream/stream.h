@@ -65,12 +65,14 @@ class Stream {
   void require_endpoints(const char *call) const;
   void require_lattices() const;
   void starve() noexcept;
+  void require_room_for_rows(bool may_wait);
   void stop(const Error &reason) noexcept;
 
   const StreamOptions options_;
   const bool is_batch_;  // the mean is taken over all audio
   const size_t frame_values_;
-  const double value_s_;  // seconds per value
+  const uint64_t max_untaken_rows_;  // beyond which feeding waits, if the stream gives rows; 0: it never does
+  const double value_s_;             // seconds per value
   const std::shared_ptr<EventQueue> events_;
   const std::function<void()> notify_;
   const GraphName first_graph_;

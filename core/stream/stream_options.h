@@ -21,6 +21,9 @@
 
 namespace asr {
 
+// What a stream gives: words, or rows for the user's own decoder.
+enum class Output { kWords, kFeatures, kLoglikes };
+
 enum class FusionRule { kSum, kLogSum, kMax, kFollow, kSelect };
 
 struct FusionSettings {
@@ -56,6 +59,7 @@ class Speaker;
 
 struct StreamOptions {
   asr_input input = ASR_INPUT_INT16;
+  Output output = Output::kWords;
   SampleFormat format;                                    // format of audio; rate_hz 0 = the model's
   std::shared_ptr<const ResampleFilter> resample_filter;  // to the model's rate; nullptr if the rates are equal
   std::optional<CmnKind> cmn;
@@ -91,6 +95,7 @@ struct StreamOptions {
   // Returns true if results may be compared with the background.
   bool compares() const { return background != nullptr && reject_threshold.value_or(0) >= 0; }
   bool is_audio() const { return input != ASR_INPUT_FEATURES && input != ASR_INPUT_LOGLIKES; }
+  bool gives_rows() const { return output != Output::kWords; }
   bool has_floats() const { return !is_audio() || input == ASR_INPUT_FLOAT; }  // is fed floats, which may not be finite
   // Returns the number of input values per frame: samples, or the length of a fed row.
   size_t values_per_frame(const LoadedModel &model) const {

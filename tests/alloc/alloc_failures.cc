@@ -52,6 +52,7 @@ struct Scenario {
   // All streams are fed before the engine makes rows, and one has a speaker. Every point of one failure is tried, but under
   // sanitizers.
   bool begins_together = false;
+  bool gives_rows = false;  // log-likelihoods in place of words
 };
 
 constexpr Scenario kScenarios[] = {
@@ -71,6 +72,9 @@ constexpr Scenario kScenarios[] = {
     {"two devices", "overlapping", "none", nullptr, false, true, true, false, false, 3, false, false, false, "cpu"},
     {"two devices, together", "overlapping", "none", nullptr, true, false, false, false, false, 3, false, false, false, "cpu",
      true},
+    {"rows", "cpu", "", nullptr, false, false, false, true, false, 3, false, false, false, nullptr, false, true},
+    {"rows, fallback", "faulty", "score 5: lost", "cpu", true, false, false, false, true, 3, false, false, false, nullptr,
+     false, true},
     {"64 streams", "cpu", "", nullptr, false, false, true, false, true, 64},
     {"lost device", "faulty", "advance 5: lost", nullptr, true, false, true, false, true},
     {"fallback", "faulty", "advance 5: lost", "cpu", true, false, true, false, true},
@@ -111,13 +115,34 @@ struct Heard {
   std::atomic<int> n_ends{0}, n_results{0}, n_after_end{0};
   std::atomic<asr_status> status{ASR_OK};
   char text[64] = "";
+  uint32_t tone = 0;  // likeliest state of the last row, and how often it was that without a break
+  uint32_t n_alike = 0;
+
+  // The words of rows are the states that are likeliest in many frames; state 0 is that of pauses.
+  void take_rows(const asr_event *event) {
+    constexpr uint32_t kMinFrames = 15;
+    constexpr const char *kTones[] = {"", "low", "mid", "high"};
+    asr_rows rows{};
+    rows.size = sizeof(rows);
+    if (asr_event_rows(event, &rows) != ASR_OK || rows.n_values != 4) return;
+    for (const float *row = rows.values; row < rows.values + size_t{4} * rows.n_rows; row += 4) {
+      const auto best = static_cast<uint32_t>(std::max_element(row, row + 4) - row);
+      n_alike = best == tone ? n_alike + 1 : 1;
+      tone = best;
+      if (n_alike != kMinFrames || tone == 0) continue;
+      const size_t length = strlen(text);
+      snprintf(text + length, sizeof(text) - length, "%s%s", length > 0 ? " " : "", kTones[tone]);
+    }
+  }
 
   void take(asr_event *event) {
     const asr_event_kind kind = asr_event_get_kind(event);
     if (n_ends > 0) ++n_after_end;
     if (kind == ASR_EVENT_ERROR) status = asr_event_status(event);
     if (kind == ASR_EVENT_FINAL) snprintf(text, sizeof(text), "%s", asr_event_text(event));
-    if (kind == ASR_EVENT_FINAL || kind == ASR_EVENT_ERROR) ++n_results;
+    if (kind == ASR_EVENT_ROWS) take_rows(event);
+    const bool is_end_of_rows = kind == ASR_EVENT_END && n_results == 0 && n_alike > 0;
+    if (kind == ASR_EVENT_FINAL || kind == ASR_EVENT_ERROR || is_end_of_rows) ++n_results;
     asr_event_free(event);
     if (kind == ASR_EVENT_END) ++n_ends;
   }
@@ -209,6 +234,7 @@ class Trial {
     if (scenario_.callbacks) config.callback = Heard::receive, config.user_data = &heard_[i];
     if (i == 1) config.sample_rate_hz = 48000;
     if (i == 2 && !scenario_.begins_together) config.cmn = ASR_CMN_LIVE;
+    if (scenario_.gives_rows) config.output = ASR_OUTPUT_LOGLIKES;
     if (scenario_.is_dialog) config.endpoint = ASR_ENDPOINT_DICTATION;
     if (scenario_.adds_graphs) config.graph = "bytes";
     asr_fusion fusion;

@@ -282,6 +282,45 @@ TEST(Fallback, BatchNormalisationBeginsAgain) {
   expect_nothing_lost(config, "faulty");
 }
 
+// Rows that were given before the loss do not come again, and none is missing.
+TEST(Fallback, RowsComeOnce) {
+  const EnginePointer cpu = load_engine(8, 8);
+  constexpr size_t kStep = kSanitized ? 3 : 1;
+  for (const asr_output output : {ASR_OUTPUT_FEATURES, ASR_OUTPUT_LOGLIKES}) {
+    std::vector<GivenRows> expected;
+    for (size_t i = 0; i < 4; ++i) expected.push_back(rows_of(cpu.get(), giving(output), recording(i), 1000));
+    size_t n_flagged = 0;
+    for (const char *backend : {"faulty", "overlapping"}) {
+      const std::vector<std::string> devices = devices_named(backend, "lost");
+      for (size_t d = 0; d < devices.size(); d += kStep) {
+        const EnginePointer engine = load_faulty(devices[d], "cpu", 50);
+        std::vector<StreamPointer> streams;
+        for (size_t i = 0; i < 4; ++i) streams.push_back(open_stream(engine.get(), giving(output)));
+        for (size_t i = 0; i < 4; ++i) {
+          feed(streams[i].get(), recording(i), 1000);
+          EXPECT_OK(asr_finish(streams[i].get()));
+        }
+        for (size_t i = 0; i < 4; ++i) {
+          const GivenRows given = poll_rows(streams[i].get());
+          EXPECT_EQ(given.status, ASR_OK) << devices[d];
+          EXPECT_EQ(given.values, expected[i].values) << devices[d] << " stream " << i;
+          n_flagged += (given.flags & ASR_FLAG_FELL_BACK) != 0;
+        }
+      }
+    }
+    EXPECT_GT(n_flagged, 0u);
+  }
+}
+
+TEST(Failures, RowsOfALostDeviceEnd) {
+  const EnginePointer engine = load_faulty(device_named("overlapping", "score 5: lost"));
+  const StreamPointer stream = open_stream(engine.get(), giving(ASR_OUTPUT_LOGLIKES));
+  const asr_status fed = asr_feed(stream.get(), recording(0).data(), recording(0).size());
+  EXPECT_TRUE(fed == ASR_OK || fed == ASR_DEVICE_LOST);
+  (void)asr_finish(stream.get());
+  EXPECT_EQ(poll_rows(stream.get()).status, ASR_DEVICE_LOST);
+}
+
 std::vector<int16_t> background(size_t seconds) {
   const std::vector<int16_t> pause = speak("");
   std::vector<int16_t> samples;

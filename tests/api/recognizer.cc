@@ -138,6 +138,50 @@ Outcome run_program(const std::string &name, const std::string &arguments) {
   return outcome;
 }
 
+void add_rows(const asr_event *event, GivenRows *given) {
+  asr_rows rows{};
+  rows.size = sizeof(rows);
+  given->flags |= asr_event_flags(event);
+  if (asr_event_get_kind(event) == ASR_EVENT_ERROR) given->status = asr_event_status(event);
+  if (asr_event_get_kind(event) != ASR_EVENT_ROWS) {
+    EXPECT_EQ(asr_event_rows(event, &rows), ASR_NOT_FOUND);
+    return;
+  }
+  ASSERT_OK(asr_event_rows(event, &rows));
+  EXPECT_GT(rows.n_rows, 0u);
+  EXPECT_EQ(rows.first_frame, given->n_rows);
+  EXPECT_TRUE(given->n_values == 0 || given->n_values == rows.n_values);
+  given->n_rows += rows.n_rows;
+  given->n_values = rows.n_values;
+  given->values.insert(given->values.end(), rows.values, rows.values + size_t{rows.n_rows} * rows.n_values);
+}
+
+GivenRows poll_rows(asr_stream *stream) {
+  GivenRows given;
+  for (asr_event_kind kind = ASR_EVENT_READY; kind != ASR_EVENT_END;) {
+    asr_event *event = nullptr;
+    EXPECT_OK(asr_wait(stream, -1));
+    EXPECT_OK(asr_result(stream, &event));
+    kind = event == nullptr ? ASR_EVENT_END : asr_event_get_kind(event);
+    add_rows(event, &given);
+    asr_event_free(event);
+  }
+  return given;
+}
+
+GivenRows rows_of(asr_engine *engine, const asr_stream_config &config, const std::vector<int16_t> &samples, size_t chunk) {
+  const StreamPointer stream = open_stream(engine, config);
+  feed(stream.get(), samples, chunk);
+  EXPECT_OK(asr_finish(stream.get()));
+  return poll_rows(stream.get());
+}
+
+asr_stream_config giving(asr_output output) {
+  asr_stream_config config = default_stream();
+  config.output = output;
+  return config;
+}
+
 std::vector<std::string> devices_named(const std::string &backend, const std::string &part) {
   std::vector<std::string> ids;
   asr_device_list *list = nullptr;

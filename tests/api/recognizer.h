@@ -47,6 +47,21 @@ void feed(asr_stream *stream, const std::vector<int16_t> &samples, size_t chunk,
 std::vector<std::string> recognize(asr_engine *engine, const asr_stream_config &config, const std::vector<int16_t> &samples,
                                    size_t chunk);
 
+// What a stream with an output gives, until END. Frames of consecutive events must follow each other.
+struct GivenRows {
+  std::vector<float> values;  // [n_rows][n_values]
+  size_t n_rows = 0;
+  uint32_t n_values = 0, flags = 0;  // flags: those that any event has
+  asr_status status = ASR_OK;        // of an ERROR
+};
+GivenRows poll_rows(asr_stream *stream);
+// Adds the rows of one event.
+void add_rows(const asr_event *event, GivenRows *given);
+
+// Feeds in chunks, finishes and polls.
+GivenRows rows_of(asr_engine *engine, const asr_stream_config &config, const std::vector<int16_t> &samples, size_t chunk);
+asr_stream_config giving(asr_output output);
+
 // Returns the ids of a back end's devices, at least one, whose names contain `part`.
 std::vector<std::string> devices_named(const std::string &backend, const std::string &part);
 

@@ -3,8 +3,10 @@
 // made it.
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <thread>
 
+#include "core/model/bundle.h"
 #include "tests/api/speakers.h"
 #include "tests/api/tone_bundle.h"
 
@@ -135,6 +137,45 @@ TEST(Speaker, OutlivesWhoeverMadeIt) {
   feed(last.get(), speak("low mid"), 1600);
   ASSERT_OK(asr_finish(last.get()));
   EXPECT_EQ(final_text(poll_all(last.get())), "low mid");
+}
+
+// The tone bundle with a model of full covariances, which has the graph of the other.
+std::string bundle_with_full_covariances() {
+  std::string path = tone_bundle() + "/full_with_graph";
+  std::filesystem::create_directories(path);
+  const auto copy = [&](const std::string &from, const char *name) {
+    std::filesystem::copy_file(from + "/" + name, path + "/" + name, std::filesystem::copy_options::overwrite_existing);
+  };
+  copy(tone_model_bundle(ToneModel::kFull), "acoustic.bin");
+  for (const char *name : {"graph.bin", "words.txt", "phones.txt"}) copy(tone_bundle(), name);
+  write_bundle_index(read_bundle_index(tone_bundle()), path, {"acoustic.bin", "graph.bin", "words.txt", "phones.txt"});
+  return path;
+}
+
+// Its covariances have nothing beside the diagonal, so that warps are as likely as with the diagonal model.
+TEST(Speaker, AdaptsFullCovariances) {
+  const EnginePointer full = load_engine(8, 32, bundle_with_full_covariances()), diagonal = load_engine();
+  std::vector<float> warps;
+  for (asr_engine *engine : {full.get(), diagonal.get()}) {
+    const SpeakerPointer speaker = new_speaker(engine);
+    ASSERT_OK(asr_speaker_set_methods(speaker.get(), ASR_SPEAKER_VTLN, 21));
+    say_shifted(engine, speaker, 1.2);
+    ASSERT_OK(asr_adapt(speaker.get()));
+    warps.push_back(warp_of(speaker));
+  }
+  EXPECT_LT(warps[0], 1);
+  EXPECT_EQ(warps[0], warps[1]);
+  for (const uint32_t methods : {ASR_SPEAKER_FMLLR, ASR_SPEAKER_MLLR}) {
+    const SpeakerPointer speaker = new_speaker(full.get());
+    ASSERT_OK(asr_speaker_set_methods(speaker.get(), methods, 0));
+    for (const char *const words : {"low mid high low", "high high mid", "mid low low high"}) {
+      (void)recognize(full.get(), of(speaker), speak(words), 1600);
+    }
+    ASSERT_OK(asr_adapt(speaker.get()));
+    EXPECT_EQ(transform_of(speaker).empty(), methods == ASR_SPEAKER_MLLR);
+    for (const float value : transform_of(speaker)) EXPECT_TRUE(std::isfinite(value));
+    EXPECT_EQ(final_text(recognize(full.get(), of(speaker), speak("low mid high"), 1600)), "low mid high");
+  }
 }
 
 TEST(Speaker, MisuseIsRefused) {

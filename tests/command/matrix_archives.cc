@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests `senone features` and `senone score`: recognising what they write gives the results of the recordings.
+#include <cstring>
 #include <fstream>
+#include <iterator>
 
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
@@ -49,6 +51,33 @@ TEST(MatrixArchives, RowsAndScoresGiveTheResultsOfTheRecordings) {
   EXPECT_NE(results("--features scp:" + list).find("mid high low"), std::string::npos);
   const Outcome again = run("score", "--out ark:" + in_folder("rows.ark") + " --features scp:" + list);
   EXPECT_EQ(again.exit_code, 0) << again.output;
+}
+
+// Returns the values of the only matrix of a binary archive of Kaldi.
+std::vector<float> only_matrix(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const size_t head = bytes.find("FM ") + 3 + 10;  // the token, and both sizes with a byte before each
+  std::vector<float> values((bytes.size() - head) / sizeof(float));
+  memcpy(values.data(), bytes.data() + head, values.size() * sizeof(float));
+  return values;
+}
+
+TEST(MatrixArchives, HaveTheRowsOfTheLibrary) {
+  const EnginePointer engine = load_engine();
+  for (const char *cmn : {"model", "live", "none"}) {
+    for (const asr_output output : {ASR_OUTPUT_FEATURES, ASR_OUTPUT_LOGLIKES}) {
+      const std::string archive = in_folder("library.ark");
+      const Outcome outcome = run(output == ASR_OUTPUT_FEATURES ? "features" : "score",
+                                  std::string("--cmn ") + cmn + " --out ark:" + archive + " " + tone_recording("mid high"));
+      ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+      asr_stream_config config = giving(output);
+      config.cmn = *cmn == 'l' ? ASR_CMN_LIVE : *cmn == 'n' ? ASR_CMN_NONE : ASR_CMN_MODEL;
+      const GivenRows given = rows_of(engine.get(), config, speak("mid high"), 1000);
+      EXPECT_GT(given.n_rows, 80u);
+      EXPECT_EQ(given.values, only_matrix(archive)) << cmn;
+    }
+  }
 }
 
 TEST(MatrixArchives, StandardOutputIsAnArchive) {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "core/base/file.h"
 #include "core/model/bundle.h"
@@ -22,12 +23,31 @@ TEST(Samples, HelloSaysWhatIsWrong) {
   const Outcome no_bundle = run_program("hello", "/no/such/bundle " + tone_recording("low"));
   EXPECT_NE(no_bundle.output.find("/no/such/bundle"), std::string::npos) << no_bundle.output;
   EXPECT_NE(no_bundle.exit_code, 0);
-  for (const char *name : {"hello", "callback", "nbest_lattice"}) {
-    EXPECT_EQ(run_program(name, "").output, std::string("usage: ") + name + " BUNDLE FILE.raw\n");
+  for (const char *name : {"hello", "callback", "nbest_lattice", "own_decoder"}) {
+    const std::string usage = std::string("usage: ") + name + " BUNDLE FILE.raw";
+    EXPECT_EQ(run_program(name, "").output.rfind(usage, 0), 0u);
     const Outcome no_audio = run_program(name, tone_bundle() + " /no/such.raw");
     EXPECT_EQ(no_audio.output, "/no/such.raw: No such file or directory\n");
     EXPECT_NE(no_audio.exit_code, 0);
   }
+}
+
+// Each tone has a senone, and the pauses have one, so that a path through senones is the words. Pauses may begin and end with a
+// few frames of others, whose features have parts of the tones.
+TEST(Samples, OwnDecoderFindsTheTones) {
+  const Outcome outcome = run_program("own_decoder", tone_bundle() + " " + tone_recording("low mid high low"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  std::istringstream lines(outcome.output);
+  std::vector<int> tones;
+  double begin = 0, end = 0, last_end = 0;
+  for (int senone = 0; lines >> begin >> end >> senone; last_end = end) {
+    EXPECT_EQ(begin, last_end);
+    if (end - begin > 0.25) tones.push_back(senone);
+  }
+  ASSERT_EQ(tones.size(), 4u) << outcome.output;
+  EXPECT_EQ(tones[0], tones[3]);
+  EXPECT_TRUE(tones[0] != tones[1] && tones[1] != tones[2] && tones[2] != tones[0]) << outcome.output;
+  EXPECT_EQ(run_program("own_decoder", "/no/such " + tone_recording("low")).exit_code, 1);
 }
 
 TEST(Samples, GpuSamplesSayWhatIsMissing) {

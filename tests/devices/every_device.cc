@@ -2,6 +2,7 @@
 // Tests engines on every device against the CPU: the same words and events, for any concurrent audio and any chunks. A
 // device with the fused step makes the rows of streams that it can normalise. The host makes the others' rows, in the
 // same calls.
+#include <cmath>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -74,6 +75,38 @@ TEST(EveryDevice, HearsWhatTheCpuHears) {
       SCOPED_TRACE(id + ": " + kUses[i].sentence);
       EXPECT_EQ(together[i], events_of(alone.get(), kUses[i], 4000));
       EXPECT_EQ(without_costs(together[i]), without_costs(events_of(cpu.get(), kUses[i], 4000)));
+    }
+  }
+}
+
+// Rows depend on the audio alone, and are nearly the CPU's.
+TEST(EveryDevice, GivesRowsOfTheCpu) {
+  const std::vector<std::string> devices = other_devices();
+  if (devices.empty()) GTEST_SKIP() << "no device but the CPU";
+  const EnginePointer cpu = load_engine();
+  for (const std::string &id : devices) {
+    const EnginePointer alone = load_engine(1, 32, "", id), shared = load_engine(4, 9, "", id);
+    for (const asr_output output : {ASR_OUTPUT_FEATURES, ASR_OUTPUT_LOGLIKES}) {
+      std::vector<GivenRows> together(std::size(kUses));
+      std::vector<std::thread> threads;
+      const auto rows = [&](asr_engine *engine, size_t i, size_t chunk) {
+        asr_stream_config config = giving(output);
+        config.cmn = kUses[i].cmn;
+        return rows_of(engine, config, speak(kUses[i].sentence), chunk);
+      };
+      for (size_t i = 0; i < together.size(); ++i) {
+        threads.emplace_back([&, i] { together[i] = rows(shared.get(), i, kUses[i].chunk); });
+      }
+      for (std::thread &thread : threads) thread.join();
+      for (size_t i = 0; i < together.size(); ++i) {
+        SCOPED_TRACE(id + ": " + kUses[i].sentence);
+        EXPECT_EQ(together[i].values, rows(alone.get(), i, 4000).values);
+        const GivenRows expected = rows(cpu.get(), i, 4000);
+        ASSERT_EQ(together[i].values.size(), expected.values.size());
+        for (size_t v = 0; v < expected.values.size(); ++v) {
+          ASSERT_NEAR(together[i].values[v], expected.values[v], 2e-3f * (1 + std::fabs(expected.values[v]))) << v;
+        }
+      }
     }
   }
 }

@@ -46,6 +46,7 @@ check_rising() {
 sed "s|.*|$an4/&.flac|" "$an4/etc/an4_train.fileids" >"$work/train"
 awk 'NR % 2 == 0' "$work/train" >"$work/half"
 sed "s|.*|$an4/&.flac|" "$an4/etc/an4_test_dev.fileids" >"$work/dev"
+awk -F/ '{ print $NF, $(NF - 1) }' "$an4/etc/an4_test_dev.fileids" >"$work/utt2spk"
 "$senone" import sphinx "$data/cmusphinx_an4_cont8" "$work/an4" >/dev/null 2>&1
 "$senone" graph --model "$work/an4" --lexicon "$an4/etc/an4.dic" --lm "$an4/etc/an4_train.2g.arpa" >/dev/null
 
@@ -56,6 +57,9 @@ grep -q 'from 948 utterances' "$work/log" || fail "left out: $(cat "$work/log")"
 grep -q '"train"' "$work/diagonal/senone.json" || fail "senone.json does not tell of the training"
 train full --flat --gaussians 4 --full
 check full "$work/dev" "$an4/etc/an4_test_dev.transcription" 9
+check full "$work/dev" "$an4/etc/an4_test_dev.transcription" 8 --adapt fmllr --utt2spk "$work/utt2spk"
+check full "$work/dev" "$an4/etc/an4_test_dev.transcription" 7.5 --adapt mllr --utt2spk "$work/utt2spk"
+check full "$work/dev" "$an4/etc/an4_test_dev.transcription" 7 --vtln search --utt2spk "$work/utt2spk"
 
 # Fused, the two make at most the errors of the better one, with any number of streams.
 for jobs in 1 5; do
@@ -91,6 +95,12 @@ check_rising 33
 check lattices "$work/dev" "$an4/etc/an4_test_dev.transcription" 10
 cmp -s "$work/lattices/acoustic.bin" "$work/diagonal/acoustic.bin" && fail "lattices train the model that paths train"
 
+# Covariances in classes, and more Gaussians for silence alone. A class has 780 numbers.
+train classes --flat --gaussians 4 --silence-gaussians 16 --full --share-covariances 32
+check_rising 40
+check classes "$work/dev" "$an4/etc/an4_test_dev.transcription" 12
+(($(stat -c %s "$work/classes/acoustic.bin") * 5 < $(stat -c %s "$work/full/acoustic.bin"))) || fail "no classes"
+
 # One full covariance for all Gaussians is written once: 780 numbers of precisions instead of 780 for each.
 list=$work/half
 train shared --flat --gaussians 4 --full --share-covariances all
@@ -100,7 +110,8 @@ check shared "$work/dev" "$an4/etc/an4_test_dev.transcription" 12
 
 head -n 40 "$work/train" >"$work/some" && mv "$work/some" "$work/train"
 list=$work/train
-for options in '--full' '--full --share-covariances state' '--full --share-correlations all' '--lattice-beam 3' '--semi-tied'; do
+for options in '--full' '--full --share-covariances state' '--full --share-covariances 8 --silence-gaussians 4' \
+  '--full --share-correlations all' '--lattice-beam 3' '--semi-tied'; do
   for jobs in 1 3; do
     # shellcheck disable=SC2086
     train "jobs$jobs" --flat --gaussians 2 $options --jobs $jobs

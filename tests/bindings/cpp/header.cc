@@ -109,6 +109,27 @@ TEST(CppHeader, TellsThatNobodySpoke) {
   EXPECT_EQ(n, 2u);
 }
 
+TEST(CppHeader, GivesRows) {
+  senone::Engine engine = load();
+  senone::StreamConfig config;
+  config.output = ASR_OUTPUT_LOGLIKES;
+  senone::Stream stream = engine.open(config);
+  stream.feed(speak("low mid"));
+  stream.finish();
+  std::uint64_t n_frames = 0;
+  for (senone::Event &event : stream.events()) {
+    if (event.kind() != senone::EventKind::kRows) {
+      EXPECT_EQ(event.try_rows().error().status(), ASR_NOT_FOUND);
+      continue;
+    }
+    const asr_rows rows = event.rows();
+    EXPECT_EQ(rows.first_frame, n_frames);
+    EXPECT_EQ(rows.n_values, engine.info().n_states);
+    n_frames += rows.n_rows;
+  }
+  EXPECT_GT(n_frames, 100u);
+}
+
 TEST(CppHeader, TellsWhatIsOutOfTheGrammar) {
   senone::Engine engine(tone_bundle_with_background());
   senone::Stream stream = engine.open();

@@ -38,6 +38,30 @@ class Streams(unittest.TestCase):
         self.assertEqual(events[3].text, SENTENCE)
         self.assertEqual(list(stream), [])
 
+    def test_rows(self) -> None:
+        info = engine().info
+        for output, n_values in (("features", info.n_feature_dims), ("loglikes", info.n_states)):
+            with engine().stream(output=output) as stream:
+                stream.feed(samples())
+            events = list(stream)
+            kinds = [event.kind for event in events]
+            self.assertEqual(set(kinds[1:-1]), {EventKind.ROWS})
+            found = [event for event in events if event.kind == EventKind.ROWS]
+            n_before = 0
+            for event in found:
+                assert event.rows is not None
+                self.assertEqual(event.first_frame, n_before)
+                self.assertEqual(event.rows.shape[1], n_values)
+                n_before += event.rows.shape[0]
+            self.assertIsNone(events[0].rows)
+            self.assertIsNone(copy.copy(found[0]).rows)
+            whole = engine().rows(samples(), output=output)
+            np.testing.assert_array_equal(whole, np.concatenate([event.rows for event in found]))
+            self.assertEqual(engine().recognize(whole, input=output).text, SENTENCE)
+        self.assertRaises(senone.InvalidArgument, engine().rows, samples(), output="words")
+        self.assertRaises(senone.InvalidArgument, engine().stream, output="rows")
+        self.assertRaises(senone.InvalidArgument, engine().stream, output="loglikes", lattice_beam=8.0)
+
     def test_events_in_the_block(self) -> None:
         with engine().stream(partial_interval_ms=300) as stream:
             for begin in range(0, len(samples()), 1000):

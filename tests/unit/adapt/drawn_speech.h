@@ -4,9 +4,11 @@
 
 #include <cmath>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
 #include "core/adapt/feature_transform.h"
+#include "core/base/cholesky.h"
 #include "reference/random_gmm.h"
 
 namespace asr {
@@ -15,6 +17,17 @@ struct Speech {
   std::vector<float> rows;
   std::vector<uint32_t> states;
 };
+
+// Gives white noise the covariance whose full precision this is: with P = L L', x becomes L'^-1 x.
+inline void colour(const float *precision, std::vector<double> *x) {
+  const size_t n = x->size();
+  std::vector<double> factor(precision, precision + triangle_size(n));
+  if (!factorise(&factor, n)) throw std::logic_error("the precision of a drawn model");
+  for (size_t i = n; i-- > 0;) {
+    for (size_t r = i + 1; r < n; ++r) (*x)[i] -= factor[triangle_at(r, i)] * (*x)[r];
+    (*x)[i] /= factor[triangle_at(i, i)];
+  }
+}
 
 // Draws rows from the model.
 inline Speech speak(const AcousticModel &model, size_t n_rows, uint32_t seed) {
@@ -28,10 +41,16 @@ inline Speech speak(const AcousticModel &model, size_t n_rows, uint32_t seed) {
       const asr_gmm_codebook &codebook = model.codebooks[model.state_codebook[state * model.streams.size() + s]];
       const uint32_t k = random() % codebook.n_gaussians;
       const std::vector<uint32_t> &dims = model.streams[s].dims;
+      const float *const precision = &model.precisions[model.precision_at[model.covariance_of[codebook.first_gaussian + k]]];
+      std::vector<double> drawn(dims.size());
+      for (double &value : drawn) value = normal(random);
+      if (model.covariance == ASR_COVARIANCE_FULL) {
+        colour(precision, &drawn);
+      } else {
+        for (size_t i = 0; i < dims.size(); ++i) drawn[i] /= std::sqrt(double{precision[i]});
+      }
       for (size_t i = 0; i < dims.size(); ++i) {
-        const double precision = model.precisions[model.precision_at[model.covariance_of[codebook.first_gaussian + k]] + i];
-        row[dims[i]] =
-            static_cast<float>(model.means[codebook.first_mean + k * dims.size() + i] + normal(random) / std::sqrt(precision));
+        row[dims[i]] = static_cast<float>(model.means[codebook.first_mean + k * dims.size() + i] + drawn[i]);
       }
     }
     speech.rows.insert(speech.rows.end(), row.begin(), row.end());
@@ -52,8 +71,10 @@ inline FeatureTransform bend(uint32_t n, float scale) {
   return transform;
 }
 
-inline AcousticModel model_of(const std::vector<uint32_t> &stream_dims, uint32_t n_codebooks = 0) {
+inline AcousticModel model_of(const std::vector<uint32_t> &stream_dims, uint32_t n_codebooks = 0,
+                              asr_covariance covariance = ASR_COVARIANCE_DIAGONAL) {
   reference::RandomGmm options;
+  options.covariance = covariance;
   options.stream_dims = stream_dims;
   options.n_codebooks = n_codebooks;
   options.seed = 3;

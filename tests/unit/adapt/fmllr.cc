@@ -15,6 +15,7 @@ namespace asr {
 namespace {
 
 constexpr double kPrior = 50;
+constexpr asr_covariance kKinds[] = {ASR_COVARIANCE_DIAGONAL, ASR_COVARIANCE_FULL};
 
 double log_determinant(const FeatureTransform &transform) {
   const uint32_t n = transform.n_dims;
@@ -47,7 +48,7 @@ double log_likelihood(const AcousticModel &model, const Speech &speech, const Fe
 
 FmllrStatistics statistics_of(const AcousticModel &model, const Speech &speech, const FeatureTransform &transform) {
   const GaussianPosteriors posteriors(model);
-  FmllrStatistics statistics(model.n_dims);
+  FmllrStatistics statistics(model);
   std::vector<float> rows = speech.rows;
   transform.apply(rows.data(), speech.states.size());
   for (size_t t = 0; t < speech.states.size(); ++t) {
@@ -57,14 +58,15 @@ FmllrStatistics statistics_of(const AcousticModel &model, const Speech &speech, 
 }
 
 TEST(Fmllr, EveryRoundIsLikelier) {
-  for (const std::vector<uint32_t> &dims : {std::vector<uint32_t>{9}, std::vector<uint32_t>{4, 3}}) {
-    const AcousticModel model = model_of(dims);
+  for (const int i : {0, 1, 2, 3}) {
+    const AcousticModel model = model_of(i % 2 == 0 ? std::vector<uint32_t>{9} : std::vector<uint32_t>{4, 3}, 0, kKinds[i / 2]);
     Speech speech = speak(model, 2000, 1);
     bend(model.n_dims, 0.8f).apply(speech.rows.data(), speech.states.size());
     FeatureTransform transform;
     double before = log_likelihood(model, speech, transform);
     for (int round = 0; round < 6; ++round) {
-      transform = estimate_fmllr(statistics_of(model, speech, transform), FmllrPrior(GaussianPosteriors(model)), 0);
+      transform = estimate_fmllr(statistics_of(model, speech, transform), GaussianPosteriors(model),
+                                 FmllrPrior(GaussianPosteriors(model)), 0);
       const double now = log_likelihood(model, speech, transform);
       EXPECT_GT(now, before - 1e-3 * std::abs(before)) << round;  // rows are floats
       if (round == 0) {
@@ -75,26 +77,31 @@ TEST(Fmllr, EveryRoundIsLikelier) {
   }
 }
 
-TEST(Fmllr, UndoesWhatBentTheRows) {
-  const AcousticModel model = model_of({9});
+// Both kinds of covariances.
+class FmllrOfKind : public ::testing::TestWithParam<asr_covariance> {};
+
+TEST_P(FmllrOfKind, UndoesWhatBentTheRows) {
+  const AcousticModel model = model_of({9}, 0, GetParam());
   const Speech straight = speak(model, 5000, 2);
   Speech bent = straight;
   bend(model.n_dims, 0.8f).apply(bent.rows.data(), bent.states.size());
   FeatureTransform transform;
   for (int round = 0; round < 10; ++round)
-    transform = estimate_fmllr(statistics_of(model, bent, transform), FmllrPrior(GaussianPosteriors(model)), 0);
+    transform = estimate_fmllr(statistics_of(model, bent, transform), GaussianPosteriors(model),
+                               FmllrPrior(GaussianPosteriors(model)), 0);
   // The result must be as likely as the original rows, after correction for the volume of the transformed ones.
   const double volume = log_determinant(bend(model.n_dims, 0.8f)) * static_cast<double>(bent.states.size());
   EXPECT_GT(log_likelihood(model, bent, transform), log_likelihood(model, straight, {}) - volume);
 }
 
-TEST(Fmllr, NoSmallChangeIsLikelier) {
-  const AcousticModel model = model_of({5});
+TEST_P(FmllrOfKind, NoSmallChangeIsLikelier) {
+  const AcousticModel model = model_of({5}, 0, GetParam());
   Speech speech = speak(model, 1500, 4);
   bend(model.n_dims, 1.2f).apply(speech.rows.data(), speech.states.size());
   FeatureTransform transform;
   for (int round = 0; round < 60; ++round)
-    transform = estimate_fmllr(statistics_of(model, speech, transform), FmllrPrior(GaussianPosteriors(model)), 0);
+    transform = estimate_fmllr(statistics_of(model, speech, transform), GaussianPosteriors(model),
+                               FmllrPrior(GaussianPosteriors(model)), 0);
   const double best = log_likelihood(model, speech, transform);
   for (float &value : transform.matrix) {
     for (const float change : {0.02f, -0.02f}) {
@@ -106,14 +113,14 @@ TEST(Fmllr, NoSmallChangeIsLikelier) {
   }
 }
 
-TEST(Fmllr, LittleSpeechChangesLittle) {
-  const AcousticModel model = model_of({6});
+TEST_P(FmllrOfKind, LittleSpeechChangesLittle) {
+  const AcousticModel model = model_of({6}, 0, GetParam());
   Speech speech = speak(model, 2000, 5);
   bend(model.n_dims, 0.7f).apply(speech.rows.data(), speech.states.size());
   double before = 0;
   for (const double prior : {1e7, 10000.0, kPrior}) {
-    const FeatureTransform transform =
-        estimate_fmllr(statistics_of(model, speech, {}), FmllrPrior(GaussianPosteriors(model)), prior);
+    const FeatureTransform transform = estimate_fmllr(statistics_of(model, speech, {}), GaussianPosteriors(model),
+                                                      FmllrPrior(GaussianPosteriors(model)), prior);
     double distance = 0;
     for (uint32_t r = 0; r < 6; ++r) {
       for (uint32_t c = 0; c <= 6; ++c) distance += std::abs(transform.matrix[r * 7 + c] - (r == c ? 1.0f : 0.0f));
@@ -127,8 +134,8 @@ TEST(Fmllr, LittleSpeechChangesLittle) {
 }
 
 // For rows drawn from the model the identity is optimal, also along directions without data.
-TEST(Fmllr, WhatWasNotHeardStays) {
-  const AcousticModel model = model_of({6});
+TEST_P(FmllrOfKind, WhatWasNotHeardStays) {
+  const AcousticModel model = model_of({6}, 0, GetParam());
   Speech speech;
   while (speech.states.size() < 60) {  // one row, repeated
     const Speech more = speak(model, 1, 7);
@@ -136,24 +143,28 @@ TEST(Fmllr, WhatWasNotHeardStays) {
     speech.states.push_back(more.states[0]);
   }
   const FeatureTransform transform =
-      estimate_fmllr(statistics_of(model, speech, {}), FmllrPrior(GaussianPosteriors(model)), 200);
+      estimate_fmllr(statistics_of(model, speech, {}), GaussianPosteriors(model), FmllrPrior(GaussianPosteriors(model)), 200);
   ASSERT_EQ(transform.n_dims, 6u);
   for (uint32_t r = 0; r < 6; ++r) {
     for (uint32_t c = 0; c < 6; ++c) EXPECT_NEAR(transform.matrix[r * 7 + c], r == c ? 1 : 0, 0.3) << r << " " << c;
   }
-  const FeatureTransform of_much =
-      estimate_fmllr(statistics_of(model, speak(model, 4000, 8), {}), FmllrPrior(GaussianPosteriors(model)), 1e6);
+  const FeatureTransform of_much = estimate_fmllr(statistics_of(model, speak(model, 4000, 8), {}), GaussianPosteriors(model),
+                                                  FmllrPrior(GaussianPosteriors(model)), 1e6);
   for (uint32_t r = 0; r < 6; ++r) {
     for (uint32_t c = 0; c <= 6; ++c) EXPECT_NEAR(of_much.matrix[r * 7 + c], r == c ? 1 : 0, 0.01) << r << " " << c;
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Kinds, FmllrOfKind, ::testing::ValuesIn(kKinds));
+
 TEST(Fmllr, OfNothingIsNoTransform) {
   const AcousticModel model = model_of({6});
-  EXPECT_EQ(estimate_fmllr(FmllrStatistics(6), FmllrPrior(GaussianPosteriors(model)), kPrior).n_dims, 0u);
+  EXPECT_EQ(
+      estimate_fmllr(FmllrStatistics(model), GaussianPosteriors(model), FmllrPrior(GaussianPosteriors(model)), kPrior).n_dims,
+      0u);
   const Speech same{std::vector<float>(size_t{6} * 500, 1), std::vector<uint32_t>(500, 0)};  // zero variance
   const FeatureTransform transform =
-      estimate_fmllr(statistics_of(model, same, {}), FmllrPrior(GaussianPosteriors(model)), kPrior);
+      estimate_fmllr(statistics_of(model, same, {}), GaussianPosteriors(model), FmllrPrior(GaussianPosteriors(model)), kPrior);
   for (const float value : transform.matrix) EXPECT_TRUE(std::isfinite(value));
 }
 

@@ -53,8 +53,9 @@ double distance(const FeatureTransform &one, const FeatureTransform &other) {
 TEST(Mllr, IsThatOfTheReference) {
   for (const std::vector<uint32_t> &dims : {std::vector<uint32_t>{7}, {1}, {4, 3}}) {
     for (const uint32_t n_codebooks : {0u, 2u}) {  // 0: none is shared
-      for (const double prior_rows : {1.0, 100.0}) {
-        const AcousticModel model = model_of(dims, n_codebooks);
+      for (const int i : {0, 1, 2, 3}) {
+        const double prior_rows = i % 2 == 0 ? 1 : 100;
+        const AcousticModel model = model_of(dims, n_codebooks, i / 2 == 0 ? ASR_COVARIANCE_DIAGONAL : ASR_COVARIANCE_FULL);
         const Speech speech = speak(moved(model, bend(model.n_dims, 0.8f)), 300, 5);
         FeatureTransform transform = identity(model.n_dims);
         const AcousticView view(model);
@@ -63,8 +64,8 @@ TEST(Mllr, IsThatOfTheReference) {
           const std::vector<double> expected = reference::mllr({view.get(), speech.rows, speech.states, before, prior_rows});
           transform = round_of(model, speech, transform, prior_rows);
           ASSERT_EQ(transform.matrix.size(), expected.size());
-          for (size_t i = 0; i < expected.size(); ++i) {
-            EXPECT_NEAR(transform.matrix[i], expected[i], 1e-4 * std::max(1.0, std::abs(expected[i]))) << round << " " << i;
+          for (size_t v = 0; v < expected.size(); ++v) {
+            EXPECT_NEAR(transform.matrix[v], expected[v], 1e-4 * std::max(1.0, std::abs(expected[v]))) << round << " " << v;
           }
         }
       }
@@ -72,8 +73,11 @@ TEST(Mllr, IsThatOfTheReference) {
   }
 }
 
-TEST(Mllr, FindsWhatMovedTheMeans) {
-  const AcousticModel model = model_of({6});
+class MllrOfKind : public ::testing::TestWithParam<asr_covariance> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, MllrOfKind, ::testing::Values(ASR_COVARIANCE_DIAGONAL, ASR_COVARIANCE_FULL));
+
+TEST_P(MllrOfKind, FindsWhatMovedTheMeans) {
+  const AcousticModel model = model_of({6}, 0, GetParam());
   const FeatureTransform truth = bend(6, 0.8f);
   const AcousticModel voice = moved(model, truth);
   const Speech speech = speak(voice, 20000, 1);
@@ -84,9 +88,9 @@ TEST(Mllr, FindsWhatMovedTheMeans) {
   EXPECT_GT(log_likelihood(voice, speech), log_likelihood(model, speech) + 1000);
 }
 
-TEST(Mllr, EveryRoundIsLikelier) {
+TEST_P(MllrOfKind, EveryRoundIsLikelier) {
   for (const std::vector<uint32_t> &dims : {std::vector<uint32_t>{9}, std::vector<uint32_t>{4, 3}}) {
-    const AcousticModel model = model_of(dims);
+    const AcousticModel model = model_of(dims, 0, GetParam());
     const Speech speech = speak(moved(model, bend(model.n_dims, 0.8f)), 2000, 2);
     FeatureTransform transform = identity(model.n_dims);
     double before = log_likelihood(model, speech);
@@ -102,8 +106,8 @@ TEST(Mllr, EveryRoundIsLikelier) {
   }
 }
 
-TEST(Mllr, LittleSpeechChangesLittle) {
-  const AcousticModel model = model_of({6});
+TEST_P(MllrOfKind, LittleSpeechChangesLittle) {
+  const AcousticModel model = model_of({6}, 0, GetParam());
   const Speech speech = speak(moved(model, bend(6, 0.7f)), 2000, 3);
   double before = 0;
   for (const double prior_rows : {1e7, 10000.0, 50.0}) {
@@ -119,8 +123,8 @@ TEST(Mllr, LittleSpeechChangesLittle) {
 }
 
 // One row, repeated: most directions have no data.
-TEST(Mllr, WhatWasNotHeardStays) {
-  const AcousticModel model = model_of({6});
+TEST_P(MllrOfKind, WhatWasNotHeardStays) {
+  const AcousticModel model = model_of({6}, 0, GetParam());
   const Speech one = speak(model, 1, 7);
   Speech speech;
   for (int i = 0; i < 60; ++i) {

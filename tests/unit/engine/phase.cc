@@ -19,6 +19,8 @@ std::set<Pair> legal_pairs() {
   };
   leads({Phase::kDropping, Phase::kResult, Phase::kFailed}, Phase::kBackground);
   leads({Phase::kBackground, Phase::kChecking, Phase::kChoosing}, Phase::kHearing);
+  leads({Phase::kBackground}, Phase::kGiving);
+  leads({Phase::kGiving}, Phase::kGivingLast);
   leads({Phase::kHearing}, Phase::kChecking);
   leads({Phase::kHearing}, Phase::kChoosing);
   leads({Phase::kChecking}, Phase::kClosing);
@@ -28,9 +30,9 @@ std::set<Pair> legal_pairs() {
         Phase::kDropping);
   leads({Phase::kHearing, Phase::kClosing}, Phase::kDraining);
   leads({Phase::kDraining}, Phase::kResult);
-  leads({Phase::kDraining, Phase::kFailed}, Phase::kEnded);
+  leads({Phase::kDraining, Phase::kGivingLast, Phase::kFailed}, Phase::kEnded);
   leads({Phase::kBackground, Phase::kHearing, Phase::kChecking, Phase::kChoosing, Phase::kClosing, Phase::kRestarting,
-         Phase::kDropping, Phase::kDraining},
+         Phase::kDropping, Phase::kDraining, Phase::kGiving, Phase::kGivingLast},
         Phase::kFailed);
   return pairs;
 }

@@ -46,8 +46,9 @@ Utterance utterance(const FrontEnd &front_end, const AcousticModel &model, size_
   return result;
 }
 
-AcousticModel model_for(const FrontEnd &front_end) {
+AcousticModel model_for(const FrontEnd &front_end, asr_covariance covariance = ASR_COVARIANCE_DIAGONAL) {
   reference::RandomGmm options;
+  options.covariance = covariance;
   options.stream_dims = {front_end.n_dims() - 4, 4};
   options.scale = 5;
   return reference::random_gmm(options);
@@ -68,10 +69,11 @@ double reference_score(const FrontEnd &front_end, const AcousticModel &model, co
 }
 
 TEST(WarpScorer, AgreesWithTheReference) {
-  for (FrontEnd front_end : {sphinx_front_end(), kaldi_front_end()}) {
+  for (const int i : {0, 1, 2, 3}) {
+    FrontEnd front_end = i % 2 == 0 ? sphinx_front_end() : kaldi_front_end();
     front_end.cmn = CmnKind::kBatch;
     front_end.dynamic = DynamicKind::kSphinx_c_d_dd;
-    const AcousticModel model = model_for(front_end);
+    const AcousticModel model = model_for(front_end, i / 2 == 0 ? ASR_COVARIANCE_DIAGONAL : ASR_COVARIANCE_FULL);
     const Utterance said = utterance(front_end, model, 60);
     const WarpScorer scorer(front_end, model, choose_device("cpu"), {});
     std::vector<int64_t> sums(WarpScorer::kWarps);

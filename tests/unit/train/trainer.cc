@@ -304,6 +304,41 @@ TEST(Trainer, SharedCovariancesStayShared) {
   }
 }
 
+TEST(Trainer, CovarianceClassesStayShared) {
+  std::vector<std::vector<float>> precisions;
+  for (const uint32_t n_threads : {1u, 3u}) {
+    Speech speech;
+    speech.say_much();
+    Recipe recipe = flat_recipe();
+    recipe.n_gaussians = 4;
+    recipe.full = true;
+    recipe.sharing = CovarianceSharing::kClasses;
+    recipe.n_covariance_classes = 3;
+    const AcousticModel model = speech.train(recipe, n_threads);
+    EXPECT_GT(model.n_gaussians(), 14u);
+    EXPECT_LE(model.precision_at.size(), 3u);
+    EXPECT_GT(model.precision_at.size(), 1u);
+    precisions.push_back(model.precisions);
+  }
+  EXPECT_EQ(precisions[0], precisions[1]);
+}
+
+TEST(Trainer, SilenceHasANumberOfItsOwn) {
+  for (const auto &[n_gaussians, n_silence] : {std::pair{2u, 5u}, {4u, 1u}, {0u, 3u}}) {
+    Speech speech;
+    speech.say_much();
+    Recipe recipe = flat_recipe();
+    recipe.n_gaussians = n_gaussians;
+    recipe.n_silence_gaussians = n_silence;
+    recipe.min_frames = 1;
+    const AcousticModel model = speech.train(recipe);
+    for (uint32_t state = 0; state < 7; ++state) {
+      const uint32_t expected = state == 6 ? n_silence : std::max(n_gaussians, 1u);
+      EXPECT_EQ(model.codebooks[model.state_codebook[state]].n_gaussians, expected) << state;
+    }
+  }
+}
+
 TEST(Trainer, LikelihoodRisesWithinAStep) {
   Speech speech;
   speech.say_much();

@@ -14,6 +14,7 @@ from ._numbers import real
 from ._speaker import Speaker
 
 Input = Literal["float", "int16", "ulaw", "alaw", "features", "loglikes"]
+Output = Literal["words", "features", "loglikes"]
 Cmn = Literal["model", "live", "batch", "none", "measure"]
 Endpoint = Literal["off", "command", "dictation", "captions"]
 Vad = Literal["on", "off"]
@@ -21,6 +22,7 @@ Adaptation = Literal["on_call", "between_utterances", "off"]
 Fusion = Literal["sum", "log_sum", "max", "follow", "select"]
 
 _INPUTS = {"int16": 0, "float": 1, "features": 2, "loglikes": 3, "ulaw": 4, "alaw": 5}
+_OUTPUTS = {"words": 0, "features": 1, "loglikes": 2}
 _CMNS = {"model": 0, "live": 1, "batch": 2, "none": 3, "measure": 4}
 _VADS = {"off": 1, "on": 2}
 _ADAPTATIONS = {"on_call": 0, "between_utterances": 1, "off": 2}
@@ -105,6 +107,8 @@ class StreamConfig(RecognizeConfig, total=False):
         100..600000; default 0: never.
     no_input_ms: with an endpoint, audio without words after which NO_INPUT comes; 100..600000; default 0: never.
     idle_ms: with an endpoint, time by the clock without a feed after which the utterance ends; 100..600000; default 0: never.
+    output: "words" (default), or rows for a decoder of your own: "features" [T, n_feature_dims] or "loglikes" [T, n_states], in
+        ROWS events. The engine then needs no graph.
     allow_unknown_boosts: `Stream.boost` leaves out phrases with words that the graph lacks, and the logger warns of them; default
         False: it raises NotFound.
     adaptation: when the speaker's transform is estimated: "on_call" (default: by `Speaker.adapt`), or also
@@ -124,6 +128,7 @@ class StreamConfig(RecognizeConfig, total=False):
     no_input_ms: int
     idle_ms: int
     allow_unknown_boosts: bool
+    output: Output
     adaptation: Adaptation
 
 
@@ -164,6 +169,8 @@ def native_config(config: StreamConfig) -> asr_stream_config:
     for name, value in config.items():
         if name == "input":
             native.input = choice(name, value, _INPUTS)
+        elif name == "output":
+            native.output = choice(name, value, _OUTPUTS)
         elif name == "cmn":
             native.cmn = choice(name, value, _CMNS)
         elif name == "endpoint":
@@ -184,7 +191,7 @@ def native_config(config: StreamConfig) -> asr_stream_config:
         elif name in _NAMES:
             setattr(native, _FIELDS.get(name, name), _number(name, value))
         else:
-            known = ", ".join(sorted(_NAMES | {"endpoint", "vad", "adaptation", "allow_unknown_boosts"}))
+            known = ", ".join(sorted(_NAMES | {"endpoint", "output", "vad", "adaptation", "allow_unknown_boosts"}))
             raise InvalidArgument(f"a stream has no setting {name}; it has {known}")
     _set_fusion(native, config)
     return native

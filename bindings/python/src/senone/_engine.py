@@ -9,10 +9,10 @@ import functools
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Union, cast
+from typing import TYPE_CHECKING, Any, Union, cast
 
 from ._audio import Recording, log_warnings, transposed
-from ._config import RecognizeConfig, StreamConfig, encoded, flag
+from ._config import Output, RecognizeConfig, StreamConfig, choice, encoded, flag
 from ._decoder import MIX
 from ._errors import BadAudio, InvalidArgument, Unsupported, check
 from ._events import Result
@@ -23,16 +23,19 @@ from ._library import asr_engine_config, asr_engine_info, asr_engine_stats, lib,
 from ._lines import Lines, joined, normalised, utf8
 from ._measure import measured_state
 from ._numbers import real, uint32
+from ._numpy import numpy
 from ._speaker import Speaker
 from ._stream import Stream
 
 try:
     from typing import Unpack
 except ImportError:  # Python 3.10 and older
-    from typing import TYPE_CHECKING
-
     if TYPE_CHECKING:
         from typing_extensions import Unpack
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -194,6 +197,35 @@ class Engine(Owner):
                 stream.close()
         return result
 
+    def rows(
+        self, audio: Any, rate: int | None = None, *, output: Output = "loglikes", **config: Unpack[RecognizeConfig]
+    ) -> npt.NDArray[np.float32]:
+        """Returns the rows of a recording, for a decoder of your own: the log-likelihoods of all senones, [T, n_states], or with
+        output="features" the features [T, n_feature_dims].
+        audio, rate: as in `recognize`. config: such as cmn, speaker, input. The engine needs no graph. Natural logarithms, not
+        scaled. For audio that is still to come, take the ROWS events of `stream(output=...)`. Raises as `recognize`.
+        """
+        array_module = numpy("rows")
+        choice("output", output, {"features": 1, "loglikes": 2})
+        settings = cast(StreamConfig, dict(config))
+        settings["output"] = output
+        found: list[Any] = []
+        with contextlib.ExitStack() as stack:
+            pieces = self._prepare(audio, rate, settings, stack)
+            with self.stream(**settings) as stream:
+                for piece in pieces:
+                    stream.feed(piece)
+                    found.extend(event.rows for event in stream.ready() if event.rows is not None)
+                stream.finish()
+                for event in stream:
+                    if event.error is not None:
+                        raise event.error
+                    if event.rows is not None:
+                        found.append(event.rows)
+                stream.close()
+        n_values = self._info.n_feature_dims if output == "features" else self._info.n_states
+        return array_module.concatenate(found) if found else array_module.empty((0, n_values), "f4")  # type: ignore[no-any-return]
+
     def stream(self, *, callback: EventCallback | None = None, **config: Unpack[StreamConfig]) -> Stream:
         """Opens a stream: one source of audio.
         callback: a function that gets each event on a thread of the library, never two at once. Its exceptions cancel the
@@ -208,7 +240,7 @@ class Engine(Owner):
     def speaker(self) -> Speaker:
         """Makes a speaker without adaptation data, for the setting ``speaker`` of streams.
         Reads the acoustic model again, unless another speaker of the engine has it in memory. Raises Unsupported (a model with
-        full covariances, or with rows of over 96 values), NotFound, BadFile, IoFailure, OutOfMemory, InvalidState (closed).
+        rows of over 96 values), NotFound, BadFile, IoFailure, OutOfMemory, InvalidState (closed).
         """
         return Speaker(self._handle, self._info.n_feature_dims)
 

@@ -11,7 +11,7 @@ from enum import IntEnum, IntFlag
 from typing import TYPE_CHECKING, Any
 
 from ._errors import Error, NotFound, check, error_of
-from ._library import asr_lattice, asr_word, lib, text
+from ._library import asr_lattice, asr_rows, asr_word, lib, text
 from ._numpy import numpy
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class EventKind(IntEnum):
     PROBABLY_FINISHED = 8  # silence of early_endpoint_ms after the last word; has the words so far
     SPEECH_RESUMED = 9  # takes the last PROBABLY_FINISHED back
     NO_INPUT = 10  # audio of no_input_ms had no words; comes between utterances
+    ROWS = 11  # the next rows of a stream with an output: Event.rows
 
     @classmethod
     def _missing_(cls, value: object) -> EventKind:
@@ -96,7 +97,7 @@ class _Memory:
 
 def _array(owner: object, address: int | None, n: int, typestr: str) -> npt.NDArray[Any]:
     """Returns a read-only array [n] over the library's memory, without a copy."""
-    np = numpy("lattices")
+    np = numpy("arrays of events")
     if n == 0 or not address:
         return np.empty(0, typestr)  # type: ignore[no-any-return]
     return np.asarray(_Memory(owner, address, n, typestr))  # type: ignore[no-any-return]
@@ -182,8 +183,9 @@ class Event:
     the grammar, 0..1; -1 if it was not compared. rejected: True if that is above the stream's reject_threshold, None if it was
     not compared; the words are those of the nearest sentence of the grammar. alternatives: best first, with distinct words.
     flags: see Flag. lattice: for FINAL events of streams with a lattice_beam, else None. lattice_beam: its width, which is less
-    than the stream's if limits of time or memory allow no more; None without a lattice. error: the exception of an ERROR event,
-    else None. Copies and pickles have no lattice.
+    than the stream's if limits of time or memory allow no more; None without a lattice. rows: for ROWS events, else None.
+    first_frame: the number of the frame of their first row, from 0; else None. error: the exception of an ERROR event, else
+    None. Copies and pickles have neither lattice nor rows.
     """
 
     kind: EventKind
@@ -195,10 +197,21 @@ class Event:
     n_stable_words: int
     lattice_beam: float | None
     error: Error | None
+    first_frame: int | None
 
     _handle: _Handle  # owns the target of `_found`
     _found: asr_lattice | None = None
     _lattice: Lattice | None = None
+    _rows: asr_rows | None = None
+
+    @property
+    def rows(self) -> npt.NDArray[np.float32] | None:
+        """The rows of a ROWS event, [n_rows, n_feature_dims] or [n_rows, n_states], else None. The array is read-only memory of
+        the library, valid as long as it is kept. Needs numpy."""
+        if self._rows is None:
+            return None
+        n_rows, n_values = self._rows.n_rows, self._rows.n_values
+        return _array(self._handle, self._rows.values, n_rows * n_values, "f4").reshape(n_rows, n_values)
 
     @property
     def lattice(self) -> Lattice | None:
@@ -213,7 +226,7 @@ class Event:
         return Flag.REJECTED in self.flags if self.out_of_grammar >= 0 else None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_handle", "_found", "_lattice")}
+        return {name: value for name, value in vars(self).items() if name not in ("_handle", "_found", "_lattice", "_rows")}
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -242,6 +255,11 @@ def take_event(pointer: int) -> Event:
     event.n_stable_words = lib.asr_event_n_stable_words(pointer)
     if kind == EventKind.FINAL:
         event._handle, event._found = handle, _lattice(handle)
+    event.first_frame = None
+    if kind == EventKind.ROWS:
+        event._handle, event._rows = handle, asr_rows(size=ctypes.sizeof(asr_rows))
+        check(lib.asr_event_rows(pointer, byref(event._rows)))
+        event.first_frame = event._rows.first_frame
     event.lattice_beam = event._found.beam if event._found is not None else None
     status = lib.asr_event_status(pointer)
     event.error = error_of(status, event.text) if status != 0 else None

@@ -143,6 +143,8 @@ class asr_stream_config(ctypes.Structure):
         ("prior_scale", c_float),
         ("blank_skip", c_float),
         ("allow_unknown_boosts", c_uint32),
+        ("output", c_int),
+        ("reserved4", c_uint32),
     ]
 
 
@@ -182,6 +184,16 @@ class asr_lattice(ctypes.Structure):
         ("arc_end_s", c_void_p),
         ("alignment_begin", c_void_p),
         ("transition_id", c_void_p),
+    ]
+
+
+class asr_rows(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("values", c_void_p),
+        ("n_rows", c_uint32),
+        ("n_values", c_uint32),
+        ("first_frame", c_uint64),
     ]
 
 
@@ -275,6 +287,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_event_n_stable_words": (c_size_t, [c_void_p]),
     "asr_event_word": (c_int, [c_void_p, c_size_t, c_size_t, POINTER(asr_word)]),
     "asr_event_lattice": (c_int, [c_void_p, POINTER(asr_lattice)]),
+    "asr_event_rows": (c_int, [c_void_p, POINTER(asr_rows)]),
     "asr_event_free": (None, [c_void_p]),
     "asr_audio_config_default": (None, [POINTER(asr_audio_config)]),
     "asr_audio_open": (c_int, [POINTER(asr_audio_config), POINTER(c_void_p)]),
