@@ -61,6 +61,9 @@ class Trainer {
   const std::map<size_t, std::string> &left_out() const { return left_out_; }
   uint64_t n_rows() const { return rows_.n_used(); }  // rows of the other utterances
 
+  // Returns the pdf of each row in the last alignment; kNoState in utterances that it left out.
+  const std::vector<uint32_t> &states() const { return rows_.states; }
+
  private:
   MixtureModel first_model(const AcousticModel &start, const Recipe &recipe);
   void run(const TrainingStep &step, const Recipe &recipe, const std::string &source, MixtureModel *model);
