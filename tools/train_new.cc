@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone train`: a bundle from recordings, their texts and a dictionary, without another model (docs/training.md).
+#include <algorithm>
 #include <cinttypes>
 #include <memory>
-#include <optional>
 
 #include "builder/align/dictionary_words.h"
 #include "builder/text/text_file.h"
@@ -20,13 +20,14 @@ namespace asr::tool {
 namespace {
 
 constexpr uint32_t kMonophoneGaussians = 8;
-constexpr uint32_t kLdaContext = 3;  // frames on each side
+constexpr uint32_t kLdaContext = 3;                         // frames on each side
+constexpr uint64_t kFramesOfLeaf = 800, kMaxLeaves = 6000;  // of the default tree
 
 struct TrainArguments {
   std::vector<std::string> data;
-  std::string lexicon, g2p, transcripts, utt2spk, out, until = "lda", device = "cpu";
+  std::string lexicon, g2p, transcripts, out, until = "lda", device = "cpu";
   uint32_t n_jobs = 0, n_gaussians = 8, n_lda = 40;
-  train::TreeOptions tree;
+  uint32_t n_leaves = 0;  // 0: by the frames
 };
 
 void check(const TrainArguments &arguments) {
@@ -92,7 +93,7 @@ class TrainRun {
   explicit TrainRun(const TrainArguments &arguments)
       : arguments_(arguments),
         directory_(arguments.out),
-        recordings_(read_training_recordings(arguments.data, arguments.transcripts, arguments.utt2spk)),
+        recordings_(read_training_recordings(arguments.data, arguments.transcripts)),
         monophones_(train::make_monophones(
             train::phones_of_dictionary(read_text(arguments.lexicon, {"a dictionary"}), arguments.lexicon), arguments.lexicon)),
         lexicon_(find_words(arguments, monophones_, &recordings_)),
@@ -125,25 +126,27 @@ class TrainRun {
   std::vector<train::TrainingUtterance> utterances_;
 
   train::StageData data(const char *stage) {
-    return {device_,
-            lexicon_,
-            utterances_,
-            &pool_,
-            arguments_.out,
-            {[this, stage](double share, const std::string &what) { progress_->update(share, std::string(stage) + ", " + what); },
-             [this, stage](const train::RoundReport &report) {
-               progress_->hide();
-               print_round(stage, report);
-             },
-             [this](const std::string &warning) {
-               progress_->hide();
-               print_line(stderr, "senone: warning: %s", warning.c_str());
-             }}};
+    return {
+        device_,
+        lexicon_,
+        utterances_,
+        &pool_,
+        arguments_.out,
+        {[this, stage](double share, const std::string &what) { progress_->update(share, std::string(stage) + ", " + what); },
+         [this, stage](const train::RoundReport &report) {
+           progress_->hide();
+           print_round(stage, report);
+         },
+         [this](const std::string &warning) {
+           progress_->hide();
+           print_line(stderr, "senone: warning: %s", warning.c_str());
+         }}};
   }
 
   std::unique_ptr<train::RowsFile> extract_rows(const FrontEnd &front_end) {
     auto rows = std::make_unique<train::RowsFile>(directory_.file("rows"), front_end.n_dims());
-    RecordingRows reader(device_, front_end, "model", train::ForcedAligner::options(1).window_frames, AudioOptions().raw_rate_hz);
+    RecordingRows reader(device_, front_end, "model", train::ForcedAligner::options(1).window_frames,
+                         AudioOptions().raw_rate_hz);
     utterances_ = extract(&reader, progress_, &recordings_, rows.get());
     if (!utterances_.empty()) return rows;
     fail(ASR_BAD_FILE, "none of the recordings can be trained on; the first, %s", recordings_.left_out.front().c_str());
@@ -158,15 +161,22 @@ class TrainRun {
       recipe.n_gaussians = kMonophoneGaussians;
       stage = train_monophones(data("monophones"), monophones_, rows.get(), recipe);
       if (arguments_.until == "monophones") return stage;
-      stage = train_in_context(data("triphones"), stage, rows.get(), arguments_.tree, recipe_in_context());
+      stage = train_in_context(data("triphones"), stage, rows.get(), tree_of(stage), recipe_in_context());
       if (arguments_.until == "triphones") return stage;
     }
     const auto rows = lda_rows(stage);
     train::Recipe recipe = recipe_in_context();
     recipe.semi_tied = true;
-    stage = train_in_context(data("LDA and MLLT"), stage, rows.get(), arguments_.tree, recipe);
+    stage = train_in_context(data("LDA and MLLT"), stage, rows.get(), tree_of(stage), recipe);
     train::append_transform(stage.transform, &front_end_);
     return stage;
+  }
+
+  train::TreeOptions tree_of(const train::Stage &stage) const {
+    train::TreeOptions tree;
+    tree.n_leaves = arguments_.n_leaves;
+    if (tree.n_leaves == 0) tree.n_leaves = static_cast<uint32_t>(std::min(stage.n_rows / kFramesOfLeaf, kMaxLeaves));
+    return tree;
   }
 
   train::Recipe recipe_in_context() const {
@@ -180,8 +190,8 @@ class TrainRun {
     front_end_.dynamic = DynamicKind::kNone;
     const auto cepstra = extract_rows(front_end_);
     const uint32_t n_ceps = front_end_.n_ceps;
-    const std::vector<double> transform = train::lda_transform(cepstra->map(), n_ceps, utterances_, stage.pdfs, kLdaContext,
-                                                               arguments_.n_lda, &pool_);
+    const std::vector<double> transform =
+        train::lda_transform(cepstra->map(), n_ceps, utterances_, stage.rows.pdfs, kLdaContext, arguments_.n_lda, &pool_);
     auto rows = std::make_unique<train::RowsFile>(directory_.file("rows"), arguments_.n_lda);
     train::add_transformed(transform, cepstra->map(), n_ceps, utterances_, kLdaContext, &pool_, rows.get());
     front_end_.dynamic = DynamicKind::kSplice;
@@ -197,6 +207,8 @@ class TrainRun {
     bundle.name = arguments_.out;
     bundle.source = "senone train";
     bundle.front_end = front_end_;
+    bundle.decoding.acoustic_scale = 0.06;
+    bundle.decoding.word_insertion_cost = 2;
     bundle.made_by.push_back(this_step());
     write_acoustic_model(stage.acoustic, directory_.file("acoustic.bin"));
     write_hmm_set(stage.set, directory_.file("hmms.bin"));
@@ -208,8 +220,8 @@ class TrainRun {
     for (const std::string &why : recordings_.left_out) print_line(stderr, "senone: warning: left out: %s", why.c_str());
     const size_t n_used = utterances_.size() - stage.left_out.size();
     const size_t n_all = n_used + recordings_.left_out.size();
-    print_line(stdout, "%s: %" PRIu64 " Gaussians of %u states, from %zu recordings, %" PRIu64 " frames", arguments_.out.c_str(),
-               stage.acoustic.n_gaussians(), stage.acoustic.n_states, n_used, stage.n_rows);
+    print_line(stdout, "%s: %" PRIu64 " Gaussians of %u states, from %zu recordings, %" PRIu64 " frames",
+               arguments_.out.c_str(), stage.acoustic.n_gaussians(), stage.acoustic.n_states, n_used, stage.n_rows);
     printf("%.1f s, peak memory %.0f MB\n", wall_seconds() - start_s_, double(peak_memory_bytes()) / 1e6);
     if (n_used == n_all) return;
     fail(ASR_BAD_FILE, "%zu of %zu recordings were left out; the model is made of the others", n_all - n_used, n_all);
@@ -220,19 +232,20 @@ class TrainRun {
 
 void add_train_new(Command train) {
   const auto arguments = std::make_shared<TrainArguments>();
-  train.option("data", arguments->data,
-               "Recordings: folders with a text beside each, data directories of Kaldi, tables (.csv, .tsv), lists `path [id]`");
+  train.option(
+      "data", arguments->data,
+      "Recordings: folders with a text beside each, data directories of Kaldi, tables (.csv, .tsv), lists `path [id]`");
   train.option("--lexicon", arguments->lexicon, "Dictionary of the words and their phones");
   train.option("--g2p", arguments->g2p, "Model of senone g2p, which pronounces the words that the dictionary lacks");
   train.option("--transcripts", arguments->transcripts,
                "What is said: lines `words (id)`, or `id words`; default: beside the recordings");
-  train.option("--utt2spk", arguments->utt2spk, "Lines `recording speaker`: who speaks; default: those of Kaldi's directories");
   train.option("--out", arguments->out, "Bundle to make, or an older one to replace");
-  train.option("--until", arguments->until, "Last stage").one_of(std::vector<std::string>{"monophones", "triphones", "lda"}).shows_default();
+  train.option("--until", arguments->until, "Last stage")
+      .one_of(std::vector<std::string>{"monophones", "triphones", "lda"})
+      .shows_default();
   train.option("--gaussians", arguments->n_gaussians, "Gaussians of a state in context").range(1u, 4096u).shows_default();
-  train.option("--leaves", arguments->tree.n_leaves, "States in context, at most").range(1u, kMaxPdfs).shows_default();
-  train.option("--leaf-frames", arguments->tree.min_frames, "Fewest frames of a state in context").range(1.0, 1e9).shows_default();
-  train.option("--leaf-gain", arguments->tree.min_gain, "Least log-likelihood that a state more must bring").range(0.0, 1e9).shows_default();
+  train.option("--leaves", arguments->n_leaves, "States in context, at most; default: one for 800 frames, up to 6000")
+      .range(1u, kMaxPdfs);
   train.option("--lda-dims", arguments->n_lda, "Features that the transform keeps").range(1u, 91u).shows_default();
   train.option("--device", arguments->device, "What aligns and sums statistics (see `senone devices`)").shows_default();
   train.option("--jobs", arguments->n_jobs, "Threads; default: one for each core; does not change the result")

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <set>
 
 #include "builder/text/unicode.h"
@@ -12,7 +11,6 @@
 #include "tools/align_texts.h"
 #include "tools/audio_file.h"
 #include "tools/recording_list.h"
-#include "tools/speakers.h"
 #include "tools/tool.h"
 
 namespace asr::tool {
@@ -30,40 +28,31 @@ struct Named {
   std::vector<Utterance> recordings;
   std::vector<RecordingPart> parts;  // of these, if they are parts
   Texts texts;
-  std::string utt2spk;
 };
 
 Named read_folder(const std::string &folder, const std::string &transcripts) {
   if (exists(folder + "/wav.scp")) {
     KaldiRecordings data = read_kaldi_data(folder);
-    const std::string speakers = folder + "/utt2spk";
-    return {std::move(data.recordings), std::move(data.parts), Texts(transcripts.empty() ? folder + "/text" : transcripts),
-            exists(speakers) ? speakers : ""};
+    return {std::move(data.recordings), std::move(data.parts), Texts(transcripts.empty() ? folder + "/text" : transcripts)};
   }
   std::vector<std::string> passed_over;
   std::vector<Utterance> recordings = recordings_below(folder, &passed_over);
   for (const std::string &line : passed_over) print_line(stderr, "senone: warning: %s", line.c_str());
-  return {std::move(recordings), {}, Texts(transcripts), ""};
+  return {std::move(recordings), {}, Texts(transcripts)};
 }
 
 Named read_named(const std::string &path, const std::string &transcripts) {
   std::error_code unknown;
   if (fs::is_directory(path, unknown)) return read_folder(path, transcripts);
   const std::string suffix = to_lower(fs::path(path).extension().string());
-  if (suffix != ".csv" && suffix != ".tsv") return {read_recording_list(path), {}, Texts(transcripts), ""};
+  if (suffix != ".csv" && suffix != ".tsv") return {read_recording_list(path), {}, Texts(transcripts)};
   RecordingTable table = read_recording_table(path);
-  return {std::move(table.recordings), {}, Texts(path, std::move(table.texts)), ""};
+  return {std::move(table.recordings), {}, Texts(path, std::move(table.texts))};
 }
 
 class Reader {
  public:
-  explicit Reader(const std::string &utt2spk) : names_speakers_(!utt2spk.empty()) {
-    if (names_speakers_) speaker_of_ = read_utt2spk(utt2spk);
-  }
-
   void add(Named named) {
-    std::map<std::string, std::string> speaker_of;
-    if (!names_speakers_ && !named.utt2spk.empty()) speaker_of = read_utt2spk(named.utt2spk);
     for (const Utterance &utterance : named.recordings) {
       if (!ids_.insert(utterance.id).second) {
         fail(ASR_BAD_FILE, "%s: \"%s\" is the id of two recordings; give each one of its own, as in its text",
@@ -72,8 +61,7 @@ class Reader {
       try {
         if (!utterance.error.empty()) fail(ASR_BAD_FILE, "%s", utterance.error.c_str());
         const RecordingPart part = named.parts.empty() ? RecordingPart{utterance.path} : named.parts[utterance.number];
-        found_.recordings.push_back({utterance.id, part, named.texts.of(utterance),
-                                     speaker(names_speakers_ ? speaker_of_ : speaker_of, utterance.id)});
+        found_.recordings.push_back({utterance.id, part, named.texts.of(utterance)});
       } catch (const Error &error) {
         if (error.code() == ASR_OUT_OF_MEMORY) throw;
         found_.left_out.push_back(utterance.id + ": " + error.what());
@@ -84,22 +72,14 @@ class Reader {
   TrainingRecordings take() { return std::move(found_); }
 
  private:
-  const bool names_speakers_;
-  std::map<std::string, std::string> speaker_of_;
   std::set<std::string> ids_;
   TrainingRecordings found_;
-
-  static std::string speaker(const std::map<std::string, std::string> &speaker_of, const std::string &id) {
-    const auto found = speaker_of.find(id);
-    return found == speaker_of.end() ? id : found->second;
-  }
 };
 
 }  // namespace
 
-TrainingRecordings read_training_recordings(const std::vector<std::string> &data, const std::string &transcripts,
-                                            const std::string &utt2spk) {
-  Reader reader(utt2spk);
+TrainingRecordings read_training_recordings(const std::vector<std::string> &data, const std::string &transcripts) {
+  Reader reader;
   for (const std::string &path : data) reader.add(read_named(path, transcripts));
   TrainingRecordings recordings = reader.take();
   if (!recordings.recordings.empty()) return recordings;

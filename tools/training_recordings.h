@@ -17,7 +17,6 @@ struct TrainingRecording {
   std::string id;
   RecordingPart part;
   std::vector<std::string> text;  // as it is written; words of a dictionary after find_words()
-  std::string speaker;            // the id, if nothing names one
 };
 
 struct TrainingRecordings {
@@ -26,10 +25,9 @@ struct TrainingRecordings {
 };
 
 // Reads what the command line names: folders of recordings with their texts beside them, data directories of Kaldi (wav.scp,
-// text, utt2spk), tables (.csv, .tsv), and lists "path [id]". transcripts: a file of texts, "" where they have some of their own.
-// utt2spk: lines "utterance speaker", or "". Throws if nothing can be trained on, or if two recordings have one id.
-TrainingRecordings read_training_recordings(const std::vector<std::string> &data, const std::string &transcripts,
-                                            const std::string &utt2spk);
+// text), tables (.csv, .tsv), and lists "path [id]". transcripts: a file of texts, "" where they have some of their
+// own. utt2spk: lines "utterance speaker", or "". Throws if nothing can be trained on, or if two recordings have one id.
+TrainingRecordings read_training_recordings(const std::vector<std::string> &data, const std::string &transcripts);
 
 // Returns the sample rate of the first recording that can be read.
 uint32_t sample_rate_of(const TrainingRecordings &recordings);

@@ -21,7 +21,9 @@ struct ClassSums {
 
 class Sums {
  public:
-  Sums(size_t n_classes, size_t d) : d_(d), sums_{std::vector<double>(n_classes), std::vector<double>(n_classes * d), std::vector<double>(triangle_size(d))} {}
+  Sums(size_t n_classes, size_t d)
+      : d_(d),
+        sums_{std::vector<double>(n_classes), std::vector<double>(n_classes * d), std::vector<double>(triangle_size(d))} {}
 
   void add(const float *row, uint32_t pdf) {
     double *const first = &sums_.first[size_t{pdf} * d_];
@@ -75,7 +77,8 @@ std::vector<double> whitened(const std::vector<double> &inverse, const std::vect
   std::vector<double> half(d * d), whole(d * d);  // L^-1 S
   for (size_t r = 0; r < d; ++r) {
     for (size_t c = 0; c < d; ++c) {
-      for (size_t k = 0; k <= r; ++k) half[r * d + c] += inverse[triangle_at(r, k)] * matrix[triangle_at(std::max(k, c), std::min(k, c))];
+      for (size_t k = 0; k <= r; ++k)
+        half[r * d + c] += inverse[triangle_at(r, k)] * matrix[triangle_at(std::max(k, c), std::min(k, c))];
     }
   }
   for (size_t r = 0; r < d; ++r) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 
 #include "builder/g2p/dictionary.h"
 #include "core/base/error.h"
@@ -13,7 +12,7 @@
 namespace asr::train {
 namespace {
 
-constexpr double kFirstStay = 0.75;               // probability of staying in a state, before any alignment
+constexpr double kFirstStay = 0.75;  // probability of staying in a state, before any alignment
 constexpr double kMinStay = 0.05, kMaxStay = 0.99;
 constexpr double kPriorVisits = 10;  // of each state, with kFirstStay
 
@@ -33,10 +32,7 @@ Topology left_to_right(const std::array<double, kStatesOfPhone> &stay) {
 }  // namespace
 
 std::vector<std::string> phones_of_dictionary(const std::string &text, const std::string &source) {
-  std::set<std::string> names;
-  read_dictionary_lines(text, source, [&](const DictionaryLine &line) { names.insert(line.phones.begin(), line.phones.end()); });
-  if (names.empty()) fail(ASR_BAD_FILE, "%s: has no pronunciations; write lines of a word and its phones", source.c_str());
-  return {names.begin(), names.end()};
+  return parse_pronunciations(text, source).phones;
 }
 
 HmmSet make_monophones(std::vector<std::string> phones, const std::string &source) {
@@ -48,6 +44,12 @@ HmmSet make_monophones(std::vector<std::string> phones, const std::string &sourc
     set.phones.push_back({name, is_silence(name) || is_noise(name), number});
     set.topologies.push_back(left_to_right({kFirstStay, kFirstStay, kFirstStay}));
     set.hmms.push_back({number, {3 * number, 3 * number + 1, 3 * number + 2}});
+  }
+  const std::vector<uint16_t> one_class(set.n_neighbour_forms(), 0);
+  for (uint32_t phone = 0; phone < set.phones.size(); ++phone) {
+    for (uint8_t position = 0; position < 4 && !set.phones[phone].filler; ++position) {
+      set.phone_contexts.push_back({phone, position, 1, one_class, one_class, {phone}});
+    }
   }
   set.n_pdfs = kStatesOfPhone * static_cast<uint32_t>(set.phones.size());
   set.validate(source);
@@ -67,13 +69,15 @@ std::vector<PhoneState> phone_states(const HmmSet &set) {
   return state_of;
 }
 
-std::vector<PhoneSegment> phone_segments(const std::vector<PhoneState> &state_of, const std::vector<uint32_t> &pdfs,
-                                         uint64_t first, uint32_t n) {
+std::vector<PhoneSegment> phone_segments(const std::vector<PhoneState> &state_of, const AlignedRows &rows, uint64_t first,
+                                         uint32_t n) {
   std::vector<PhoneSegment> segments;
   PhoneState last;
   for (uint64_t row = first; row < first + n; ++row) {
-    const PhoneState now = state_of[pdfs[row]];
-    if (now.phone != last.phone || now.state < last.state) segments.push_back({now.phone, {row, row, row, row}});
+    const PhoneState now = state_of[rows.pdfs[row]];
+    if (now.phone != last.phone || now.state < last.state) {
+      segments.push_back({now.phone, rows.positions[row], {row, row, row, row}});
+    }
     for (uint32_t k = now.state + 1; k <= kStatesOfPhone; ++k) segments.back().begin[k] = row + 1;
     last = now;
   }

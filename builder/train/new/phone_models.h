@@ -12,7 +12,8 @@ namespace asr::train {
 
 constexpr uint32_t kStatesOfPhone = 3;
 
-// Returns the names of the phones of a dictionary (builder/g2p/dictionary.h), sorted. Throws naming `source` if there are none.
+// Returns the names of the phones of a dictionary, sorted. Kaldi's endings of word positions (HELLO HH_B AH_I L_I OW_E) are
+// taken off if all phones have them. Throws naming `source` if there are none.
 std::vector<std::string> phones_of_dictionary(const std::string &text, const std::string &source);
 
 // Returns an HMM of three states, from left to right, for each phone, and for silence, which is SIL or sil among the phones or
@@ -32,12 +33,19 @@ std::vector<PhoneState> phone_states(const HmmSet &set);
 // Part of the rows that belongs to one phone: frames [begin[k], begin[k + 1]) to its state k.
 struct PhoneSegment {
   uint32_t phone;
+  uint8_t position;  // WordPosition; kAnyPosition between words
   uint64_t begin[kStatesOfPhone + 1];
 };
 
-// Returns the phones of the rows [first, first + n) of an utterance, by the pdf of each.
-std::vector<PhoneSegment> phone_segments(const std::vector<PhoneState> &state_of, const std::vector<uint32_t> &pdfs,
-                                         uint64_t first, uint32_t n);
+// An alignment: the pdf of each row, and where in a word its phone is.
+struct AlignedRows {
+  std::vector<uint32_t> pdfs;
+  std::vector<uint8_t> positions;
+};
+
+// Returns the phones of the rows [first, first + n) of an utterance.
+std::vector<PhoneSegment> phone_segments(const std::vector<PhoneState> &state_of, const AlignedRows &rows, uint64_t first,
+                                         uint32_t n);
 
 // Sets the probabilities of staying in each state of each phone to what the segments have (T10).
 void estimate_transitions(const std::vector<PhoneSegment> &segments, HmmSet *set);

@@ -10,17 +10,13 @@
 namespace asr::train {
 namespace {
 
-bool is_left_out(const std::vector<uint32_t> &pdfs, const TrainingUtterance &utterance) {
-  return utterance.n_rows == 0 || pdfs[utterance.first_row] == kNoState;
-}
-
 // Calls `use` with the phones of each utterance.
 template <typename Use>
 void for_each_utterance(const Stage &stage, const std::vector<TrainingUtterance> &utterances, const Use &use) {
   const std::vector<PhoneState> state_of = phone_states(stage.set);
   for (const TrainingUtterance &utterance : utterances) {
-    if (is_left_out(stage.pdfs, utterance)) continue;
-    use(phone_segments(state_of, stage.pdfs, utterance.first_row, utterance.n_rows));
+    if (stage.rows.pdfs[utterance.first_row] == kNoState) continue;
+    use(phone_segments(state_of, stage.rows, utterance.first_row, utterance.n_rows));
   }
 }
 
@@ -60,7 +56,7 @@ Stage run(const StageData &data, HmmSet set, const AcousticModel &start, RowsFil
   const TranscriptGraphs graphs(stage.set, data.lexicon, {});
   Trainer trainer(data.device, stage.set, graphs, rows, data.utterances, data.pool, data.reports);
   stage.acoustic = trainer.train(start, recipe, data.source);
-  stage.pdfs = trainer.states();
+  stage.rows = {trainer.states(), trainer.positions()};
   stage.transform = trainer.transform();
   stage.left_out = trainer.left_out();
   stage.n_rows = trainer.n_rows();
@@ -110,7 +106,7 @@ ContextMoments context_moments(const Stage &stage, const std::vector<TrainingUtt
   };
   for_each_utterance(stage, utterances, [&](const std::vector<PhoneSegment> &segments) {
     for (size_t i = 0; i < segments.size(); ++i) {
-      PhoneInContext context{segments[i].phone, stage.set.silence, stage.set.silence};
+      PhoneInContext context{segments[i].phone, segments[i].position, stage.set.silence, stage.set.silence};
       if (!stage.set.phones[context.phone].filler) {
         if (i > 0) context.left = heard(segments[i - 1]);
         if (i + 1 < segments.size()) context.right = heard(segments[i + 1]);

@@ -26,10 +26,10 @@ struct StageData {
 struct Stage {
   HmmSet set;
   AcousticModel acoustic;
-  std::vector<uint32_t> pdfs;      // of each row, as the last alignment has it; kNoState where it left the utterance out
-  std::vector<double> transform;   // of the rows, if the recipe is semi-tied
+  AlignedRows rows;                        // by the last alignment; the pdf is kNoState where it left the utterance out
+  std::vector<double> transform;           // of the rows, if the recipe is semi-tied
   std::map<size_t, std::string> left_out;  // reasons by number of the utterance
-  uint64_t n_rows = 0;             // of the other utterances
+  uint64_t n_rows = 0;                     // of the other utterances
 };
 
 // The rows are those of the utterances. A semi-tied recipe changes them (RowsFile::transform).

@@ -11,6 +11,14 @@
 namespace asr::train {
 namespace {
 
+constexpr uint32_t bit_of(WordPosition position) { return 1u << static_cast<uint32_t>(position); }
+
+// Questions about the position in the word: is it its first phone, its last one, or both?
+constexpr uint32_t kPositionsOfQuestion[] = {bit_of(WordPosition::kBegin) | bit_of(WordPosition::kSingle),
+                                             bit_of(WordPosition::kEnd) | bit_of(WordPosition::kSingle),
+                                             bit_of(WordPosition::kSingle)};
+constexpr uint32_t kPositionQuestions = 3;
+
 std::vector<MomentsOfPhone> moments_of_phones(const ContextMoments &moments, size_t n_phones) {
   std::vector<MomentsOfPhone> phones(n_phones);
   for (const auto &[context, of_states] : moments) {
@@ -61,7 +69,7 @@ class StateTree::Grower {
   struct Split {
     double gain;
     uint32_t node;
-    bool asks_left;
+    Asked asked;
     uint32_t question;
 
     bool operator<(const Split &other) const { return gain != other.gain ? gain < other.gain : node > other.node; }
@@ -87,17 +95,27 @@ class StateTree::Grower {
     for (const Member *member : members) all.add(member->second[state_of_[node]]);
     if (all.frames < 2 * options_.min_frames) return best;
     const double cost = all.cost(floor_);
-    for (const bool asks_left : {true, false}) {
+    const auto consider = [&](Asked asked, uint32_t question, const RowMoments &yes, const RowMoments &no) {
+      if (std::min(yes.frames, no.frames) < options_.min_frames) return;
+      const double gain = cost - yes.cost(floor_) - no.cost(floor_);
+      if (gain >= options_.min_gain && (!best || gain > best->gain)) best = Split{gain, node, asked, question};
+    };
+    for (uint32_t q = 0; q < kPositionQuestions; ++q) {
+      RowMoments sides[2];
+      for (const Member *member : members) {
+        sides[tree_.answer(Asked::kPosition, q, member->first)].add(member->second[state_of_[node]]);
+      }
+      consider(Asked::kPosition, q, sides[1], sides[0]);
+    }
+    for (const Asked asked : {Asked::kLeft, Asked::kRight}) {
       std::vector<RowMoments> of_neighbour(tree_.monophones_.phones.size());
       for (const Member *member : members) {
-        of_neighbour[asks_left ? member->first.left : member->first.right].add(member->second[state_of_[node]]);
+        of_neighbour[asked == Asked::kLeft ? member->first.left : member->first.right].add(member->second[state_of_[node]]);
       }
       for (uint32_t q = 0; q < tree_.questions_.size(); ++q) {
-        RowMoments yes, no;
-        for (size_t i = 0; i < of_neighbour.size(); ++i) (tree_.questions_[q][i] ? yes : no).add(of_neighbour[i]);
-        if (std::min(yes.frames, no.frames) < options_.min_frames) continue;
-        const double gain = cost - yes.cost(floor_) - no.cost(floor_);
-        if (gain >= options_.min_gain && (!best || gain > best->gain)) best = Split{gain, node, asks_left, q};
+        RowMoments sides[2];
+        for (size_t i = 0; i < of_neighbour.size(); ++i) sides[tree_.questions_[q][i]].add(of_neighbour[i]);
+        consider(asked, q, sides[1], sides[0]);
       }
     }
     return best;
@@ -106,11 +124,10 @@ class StateTree::Grower {
   void apply(const Split &split) {
     std::vector<const Member *> yes, no;
     for (const Member *member : members_[split.node]) {
-      const uint32_t neighbour = split.asks_left ? member->first.left : member->first.right;
-      (tree_.questions_[split.question][neighbour] ? yes : no).push_back(member);
+      (tree_.answer(split.asked, split.question, member->first) ? yes : no).push_back(member);
     }
     Node &node = tree_.nodes_[split.node];
-    node.asks_left = split.asks_left;
+    node.asked = split.asked;
     node.question = split.question;
     node.yes = static_cast<uint32_t>(members_.size());
     node.no = node.yes + 1;
@@ -133,33 +150,38 @@ StateTree::StateTree(const HmmSet &monophones, const ContextMoments &moments, co
   grower.number_leaves();
 }
 
+bool StateTree::answer(Asked asked, uint32_t question, const PhoneInContext &context) const {
+  if (asked == Asked::kPosition) return (kPositionsOfQuestion[question] >> context.position & 1) != 0;
+  return questions_[question][asked == Asked::kLeft ? context.left : context.right];
+}
+
 uint32_t StateTree::leaf(const PhoneInContext &context, uint32_t state) const {
   uint32_t at = kStatesOfPhone * context.phone + state;
   while (nodes_[at].yes != 0) {
     const Node &node = nodes_[at];
-    at = questions_[node.question][node.asks_left ? context.left : context.right] ? node.yes : node.no;
+    at = answer(node.asked, node.question, context) ? node.yes : node.no;
   }
   return nodes_[at].leaf;
 }
 
-void StateTree::collect_questions(uint32_t node, bool left, std::vector<uint32_t> *questions) const {
+void StateTree::collect_questions(uint32_t node, Asked asked, std::vector<uint32_t> *questions) const {
   if (nodes_[node].yes == 0) return;
-  if (nodes_[node].asks_left == left) questions->push_back(nodes_[node].question);
-  collect_questions(nodes_[node].yes, left, questions);
-  collect_questions(nodes_[node].no, left, questions);
+  if (nodes_[node].asked == asked) questions->push_back(nodes_[node].question);
+  collect_questions(nodes_[node].yes, asked, questions);
+  collect_questions(nodes_[node].no, asked, questions);
 }
 
 // Returns the class of each form of a neighbour (HmmSet::n_neighbour_forms): those that no question of the phone tells apart
 // have the same. *members: a phone of each class.
-std::vector<uint16_t> StateTree::neighbour_classes(uint32_t phone, bool left, std::vector<uint32_t> *members) const {
-  std::vector<uint32_t> asked;
-  for (uint32_t k = 0; k < kStatesOfPhone; ++k) collect_questions(kStatesOfPhone * phone + k, left, &asked);
+std::vector<uint16_t> StateTree::neighbour_classes(uint32_t phone, Asked asked, std::vector<uint32_t> *members) const {
+  std::vector<uint32_t> questions;
+  for (uint32_t k = 0; k < kStatesOfPhone; ++k) collect_questions(kStatesOfPhone * phone + k, asked, &questions);
   std::map<std::vector<bool>, uint16_t> class_of;  // key: answers
   std::vector<uint16_t> of_phone, classes;
   for (uint32_t neighbour = 0; neighbour < monophones_.phones.size(); ++neighbour) {
     const uint32_t heard = monophones_.phones[neighbour].filler ? monophones_.silence : neighbour;
     std::vector<bool> answers;
-    for (const uint32_t question : asked) answers.push_back(questions_[question][heard]);
+    for (const uint32_t question : questions) answers.push_back(questions_[question][heard]);
     const auto [found, is_new] = class_of.emplace(answers, static_cast<uint16_t>(class_of.size()));
     if (is_new) members->push_back(heard);
     of_phone.push_back(found->second);
@@ -183,15 +205,21 @@ HmmSet StateTree::hmms(const std::string &source) const {
     return found->second;
   };
   for (uint32_t phone = 0; phone < set.phones.size(); ++phone) {
-    set.phones[phone].hmm = hmm({phone, set.silence, set.silence});
+    const auto alone = static_cast<uint8_t>(WordPosition::kSingle);
+    set.phones[phone].hmm = hmm({phone, alone, set.silence, set.silence});
     if (set.phones[phone].filler) continue;
     std::vector<uint32_t> lefts, rights;
-    PhoneContexts contexts{phone, kAnyPosition, 0, neighbour_classes(phone, true, &lefts), neighbour_classes(phone, false, &rights), {}};
+    PhoneContexts contexts{phone, 0, 0, {}, {}, {}};
+    contexts.left_class = neighbour_classes(phone, Asked::kLeft, &lefts);
+    contexts.right_class = neighbour_classes(phone, Asked::kRight, &rights);
     contexts.n_right_classes = static_cast<uint32_t>(rights.size());
-    for (const uint32_t left : lefts) {
-      for (const uint32_t right : rights) contexts.hmms.push_back(hmm({phone, left, right}));
+    for (; contexts.position < 4; ++contexts.position) {
+      contexts.hmms.clear();
+      for (const uint32_t left : lefts) {
+        for (const uint32_t right : rights) contexts.hmms.push_back(hmm({phone, contexts.position, left, right}));
+      }
+      set.phone_contexts.push_back(contexts);
     }
-    set.phone_contexts.push_back(std::move(contexts));
     if (set.n_contexts() > kMaxContexts) {
       fail(ASR_UNSUPPORTED, "%s: its phones have more than %llu contexts; give fewer --leaves", source.c_str(),
            static_cast<unsigned long long>(kMaxContexts));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // StateTree ties the states of phones in context: a decision tree for each state of each phone asks which sets of phones its
-// neighbours are of, so that it has an answer for contexts that no recording has (T11).
+// neighbours are of and where in its word it is, so that it has an answer for contexts that no recording has (T11).
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,12 @@ namespace asr::train {
 
 // A phone between two others. Silence stands for all fillers, and for the edges of an utterance.
 struct PhoneInContext {
-  uint32_t phone, left, right;
+  uint32_t phone;
+  uint8_t position;  // WordPosition; kAnyPosition between words
+  uint32_t left, right;
 
   bool operator<(const PhoneInContext &other) const {
-    return std::tie(phone, left, right) < std::tie(other.phone, other.left, other.right);
+    return std::tie(phone, position, left, right) < std::tie(other.phone, other.position, other.left, other.right);
   }
 };
 
@@ -48,9 +50,10 @@ class StateTree {
   HmmSet hmms(const std::string &source) const;
 
  private:
+  enum class Asked : uint8_t { kPosition, kLeft, kRight };
   struct Node {
-    bool asks_left = false;
-    uint32_t question = 0;
+    Asked asked = Asked::kPosition;
+    uint32_t question = 0;     // about a neighbour: of questions_
     uint32_t yes = 0, no = 0;  // nodes; 0: it is a leaf
     uint32_t leaf = 0;
   };
@@ -58,11 +61,12 @@ class StateTree {
 
   const HmmSet monophones_;
   std::vector<Question> questions_;
-  std::vector<Node> nodes_;      // the first are the roots, by kStatesOfPhone * phone + state
+  std::vector<Node> nodes_;  // the first are the roots, by kStatesOfPhone * phone + state
   std::vector<RowMoments> leaf_moments_;
 
-  std::vector<uint16_t> neighbour_classes(uint32_t phone, bool left, std::vector<uint32_t> *members) const;
-  void collect_questions(uint32_t node, bool left, std::vector<uint32_t> *questions) const;
+  bool answer(Asked asked, uint32_t question, const PhoneInContext &context) const;
+  std::vector<uint16_t> neighbour_classes(uint32_t phone, Asked asked, std::vector<uint32_t> *members) const;
+  void collect_questions(uint32_t node, Asked asked, std::vector<uint32_t> *questions) const;
 };
 
 }  // namespace asr::train
