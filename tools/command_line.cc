@@ -34,6 +34,8 @@ Command Command::command(const std::string &name, const std::string &what) { ret
 
 void Command::requires_command() { app_->require_subcommand(1); }
 
+bool Command::got_command() const { return !app_->get_subcommands().empty(); }
+
 Command Command::at_most_one(const std::string &name) {
   CLI::App *group = app_->add_option_group(name, "one of");
   group->require_option(0, 1);

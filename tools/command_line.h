@@ -56,6 +56,8 @@ class Command {
   Option option(const std::string &name, Value &value, const std::string &what);
   Option flag(const std::string &name, bool &value, const std::string &what);  // "!--name" clears it
 
+  bool got_command() const;  // one of its subcommands was given
+
   void callback(std::function<void()> run);  // after all options have their values
 
  private:

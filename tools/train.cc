@@ -7,7 +7,7 @@ namespace {
 
 void add_train(Command app) {
   Command train = app.command("train", "Train acoustic models on recordings with transcripts");
-  train.requires_command();
+  add_train_new(train);
   add_train_em(train);
 }
 

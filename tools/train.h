@@ -7,5 +7,6 @@
 namespace asr::tool {
 
 void add_train_em(Command train);
+void add_train_new(Command train);  // what `senone train` does without a subcommand
 
 }  // namespace asr::tool

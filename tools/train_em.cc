@@ -28,7 +28,6 @@ namespace asr::tool {
 namespace {
 
 constexpr uint32_t kMaxCovarianceClasses = 65536;
-constexpr float kMaxFeature = 1e10f;  // squares and their inverses are well within float
 
 struct TrainEmArguments {
   RecognizeOptions recordings;  // model, list, features, cmn, ...
@@ -126,7 +125,7 @@ class TrainingData {
 
   void add(const std::string &id, const Words &words, const std::vector<float> &rows) {
     const uint64_t n_rows = rows.size() / rows_.n_dims();
-    const auto is_usable = [](float value) { return std::abs(value) <= kMaxFeature; };  // NaN is not
+    const auto is_usable = [](float value) { return std::abs(value) <= train::kMaxFeature; };  // NaN is not
     if (!std::all_of(rows.begin(), rows.end(), is_usable))
       return leave_out(id, "a feature is not a number, or beyond 1e10; check what made it");
     if (n_rows == 0 || n_rows > UINT32_MAX) return leave_out(id, "it has no frames; check that it is not empty");

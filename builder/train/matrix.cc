@@ -8,10 +8,8 @@
 #include "core/base/cholesky.h"
 
 namespace asr::train {
-namespace {
 
-// Turns `a` [n][n] into a diagonal matrix by rotations of two axes at a time (Jacobi's method). The unit matrix `axes`
-// becomes its eigenvectors, a row each.
+// By rotations of two axes at a time (Jacobi's method).
 void diagonalise(std::vector<double> *a, std::vector<double> *axes, size_t n) {
   constexpr int kMaxSweeps = 50;
   double *const m = a->data();
@@ -46,8 +44,6 @@ void diagonalise(std::vector<double> *a, std::vector<double> *axes, size_t n) {
     }
   }
 }
-
-}  // namespace
 
 std::vector<double> inverse_triangle(const std::vector<double> &factor, size_t n) {
   std::vector<double> inverse(factor.size());

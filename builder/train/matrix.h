@@ -28,6 +28,10 @@ void shrink_correlations(const std::vector<double> &others, double own, std::vec
 // is useless, if it is singular.
 double invert_square(std::vector<double> *matrix, size_t n);
 
+// Turns the symmetric matrix [n][n] into a diagonal one of its eigenvalues. The unit matrix `axes` becomes its eigenvectors, a
+// row each.
+void diagonalise(std::vector<double> *matrix, std::vector<double> *axes, size_t n);
+
 // Changes the matrix to the one A with A - diag(floor) positive semi-definite that is nearest in likelihood (equation
 // T4). In no direction is the variance below the floor's.
 void floor_covariance(std::vector<double> *matrix, const std::vector<double> &floor);

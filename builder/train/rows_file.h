@@ -13,6 +13,8 @@
 
 namespace asr::train {
 
+constexpr float kMaxFeature = 1e10f;  // of usable rows: squares and their inverses are well within float
+
 class RowsFile {
  public:
   // The file takes disk space in the directory of `place`; its name exists for a moment only.

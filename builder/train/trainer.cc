@@ -133,6 +133,7 @@ void Trainer::align(const AcousticModel &model, const Recipe &recipe) {
   const ForcedAligner aligner(device_, model, recipe.beam, recipe.lattice_beam);
   std::vector<std::vector<StateShare>> shares(utterances_.size());
   left_out_.clear();
+  positions_.assign(rows_.states.size(), kAnyPosition);
   for (size_t first = 0; first < by_length_.size(); first += ForcedAligner::kMaxJobs) {
     const size_t n = std::min<size_t>(ForcedAligner::kMaxJobs, by_length_.size() - first);
     report(static_cast<double>(first) / static_cast<double>(by_length_.size()), "aligning");
@@ -146,6 +147,9 @@ void Trainer::align(const AcousticModel &model, const Recipe &recipe) {
     aligner.align(&jobs);
     for (size_t i = 0; i < n; ++i) {
       set_states(by_length_[first + i], jobs[i].states, jobs[i].problem);
+      uint8_t *const position = &positions_[utterances_[by_length_[first + i]].first_row];
+      std::transform(jobs[i].transition_ids.begin(), jobs[i].transition_ids.end(), position,
+                     [&](uint32_t id) { return jobs[i].graph.transitions[id].position; });
       shares[by_length_[first + i]] = std::move(jobs[i].shares);
     }
   }

@@ -61,6 +61,13 @@ class Trainer {
   const std::map<size_t, std::string> &left_out() const { return left_out_; }
   uint64_t n_rows() const { return rows_.n_used(); }  // rows of the other utterances
 
+  // Returns the pdf of each row in the last alignment; kNoState in utterances that it left out.
+  const std::vector<uint32_t> &states() const { return rows_.states; }
+
+  // Returns where in a word the phone of each row is (WordPosition), in the last alignment of a search; kAnyPosition between
+  // words.
+  const std::vector<uint8_t> &positions() const { return positions_; }
+
  private:
   MixtureModel first_model(const AcousticModel &start, const Recipe &recipe);
   void run(const TrainingStep &step, const Recipe &recipe, const std::string &source, MixtureModel *model);
@@ -85,6 +92,7 @@ class Trainer {
   RowsFile *const rows_file_;
   const std::unique_ptr<DeviceSums> device_sums_;
   TrainingRows rows_;
+  std::vector<uint8_t> positions_;
   std::vector<double> transform_;
   EstimateOptions estimate_;
   std::vector<size_t> by_length_;
