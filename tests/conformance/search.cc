@@ -121,6 +121,50 @@ TEST_P(SearchTest, ChunksDoNotMatter) {
   for (const uint32_t chunk : {1u, 3u, 64u}) expect_same(decode(*device, graph.view(), options, rows, 500, true, chunk), all);
 }
 
+// More arcs of a token, emitting ones and epsilon ones, than a block's lists may count.
+TEST_P(SearchTest, MoreArcsThanAListCounts) {
+  constexpr uint32_t kArcs = 300000, kStates = 400, kPdfs = 7;
+  std::mt19937 random(6);
+  std::uniform_real_distribution<float> costs(0, 4);
+  const auto device = open();
+  for (const bool emitting : {true, false}) {
+    std::vector<asr_graph_arc> arcs;
+    const auto below = [&random](uint32_t n) { return static_cast<uint32_t>(random()) % n; };
+    const auto add = [&](uint32_t to, bool emits) { arcs.push_back({to, emits ? 1 + below(kPdfs) : 0, 0, costs(random)}); };
+    std::vector<uint32_t> emitting_begin{0}, epsilon_begin;
+    for (uint32_t i = 0; emitting && i < kArcs; ++i) add(1 + below(kStates - 1), true);
+    emitting_begin.push_back(static_cast<uint32_t>(arcs.size()));
+    for (uint32_t state = 1; state < kStates; ++state) {
+      add(emitting ? 0 : 1 + below(kStates - 1), true);
+      emitting_begin.push_back(static_cast<uint32_t>(arcs.size()));
+    }
+    epsilon_begin.push_back(static_cast<uint32_t>(arcs.size()));
+    for (uint32_t i = 0; !emitting && i < kArcs; ++i) add(1 + below(kStates - 1), false);
+    epsilon_begin.resize(kStates + 1, static_cast<uint32_t>(arcs.size()));
+    std::vector<uint32_t> pdf_of(kPdfs + 1);
+    for (uint32_t i = 1; i <= kPdfs; ++i) pdf_of[i] = i - 1;
+    const std::vector<float> final_costs(kStates, 0.0f);
+    const asr_graph_view view{sizeof(view),
+                              kStates,
+                              0,
+                              kPdfs,
+                              kPdfs,
+                              static_cast<uint32_t>(arcs.size()),
+                              emitting_begin.data(),
+                              epsilon_begin.data(),
+                              arcs.data(),
+                              final_costs.data(),
+                              pdf_of.data(),
+                              nullptr};
+    std::vector<float> rows(4 * kPdfs);
+    for (float &value : rows) value = -costs(random);
+    const asr_search_options options = search_options(20);
+    const SearchResult want = reference::pruned_search(view, options, rows.data(), 4, true);
+    EXPECT_GT(want.n_arcs_expanded, kArcs);
+    expect_same(decode(*device, view, options, rows, 4, true), want);
+  }
+}
+
 // Eight channels with their own rows, advanced together on four threads, must equal each alone on one.
 TEST_P(SearchTest, LanesDoNotMatter) {
   const auto one = open();

@@ -23,6 +23,8 @@ constexpr uint32_t kClusterThreads = 768;
 
 // Returns the shared memory of the table, or, while gaps of a lattice are closed, of the numbers of FrameMoves.
 constexpr size_t table_bytes(uint32_t n_slots) { return (n_slots < kThreads ? kThreads : n_slots) * kSlotBytes; }
+constexpr size_t kOtherBytes = sizeof(SearchState) + kBins * sizeof(uint32_t);
+constexpr size_t shared_bytes_of(uint32_t n_slots, uint32_t n_row) { return table_bytes(n_slots) + n_row * sizeof(float); }
 
 __global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, SearchScratch scratch) {
   __shared__ SearchState search;
@@ -75,13 +77,19 @@ struct ClusterLaunch {
 
 uint32_t search_shared_slots(size_t shared_bytes) {
   uint32_t n = 1;
-  while (2 * n * kSlotBytes + sizeof(SearchState) + kBins * sizeof(uint32_t) <= shared_bytes) n *= 2;
+  while (2 * n * kSlotBytes + kOtherBytes <= shared_bytes) n *= 2;
   return n;
 }
 
-cudaError_t prepare_search(uint32_t n_shared_slots) {
+uint32_t search_shared_row(size_t shared_bytes) {
+  constexpr size_t kReserve = 64;  // for alignment
+  const size_t taken = table_bytes(search_shared_slots(shared_bytes)) + kOtherBytes + kReserve;
+  return taken < shared_bytes ? static_cast<uint32_t>((shared_bytes - taken) / sizeof(float)) : 0;
+}
+
+cudaError_t prepare_search(uint32_t n_shared_slots, uint32_t n_shared_row) {
   return cudaFuncSetAttribute(search_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(table_bytes(n_shared_slots)));
+                              static_cast<int>(shared_bytes_of(n_shared_slots, n_shared_row)));
 }
 
 cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters) {
@@ -104,7 +112,8 @@ cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters)
 }
 
 void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, cudaStream_t stream) {
-  search_kernel<<<n_jobs, kThreads, table_bytes(scratch.n_shared_slots), stream>>>(jobs, scratch);
+  const size_t n_bytes = shared_bytes_of(scratch.n_shared_slots, scratch.n_shared_row);
+  search_kernel<<<n_jobs, kThreads, n_bytes, stream>>>(jobs, scratch);
 }
 
 cudaError_t launch_search_clusters(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch, uint32_t cluster_size,

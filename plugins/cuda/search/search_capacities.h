@@ -15,7 +15,7 @@ namespace asr::gpu {
 // The facts on which the capacities depend.
 struct CapacityFacts {
   uint32_t initial_capacity_shift;  // asr_backend_options::initial_capacity_shift
-  uint32_t n_slots;                 // slots that fit the shared memory of a block
+  uint32_t n_slots, n_row;          // slots that fit the shared memory of a block, and values of a row beside them
   uint32_t max_lanes;               // channels of an advance
   uint32_t n_multiprocessors;       // most blocks beside each other
   uint64_t device_bytes;            // memory of the device,
@@ -30,6 +30,7 @@ struct SearchCapacities {
   // compacted.
   uint32_t max_links_of_few = 1280u << 10, max_records_of_few = 224u << 10;
   uint32_t n_shared_slots;  // most that a block's table in shared memory has
+  uint32_t n_shared_row;    // most values of a row beside it; 0 if capacities are small for tests
 
   // Growing a channel and compacting its trace cost time. So channels of large GPUs begin with buffers for the hardest of usual
   // recordings: each has up to 1/4096 of the memory for links, and as much for records. Where others have left little of the
@@ -57,13 +58,14 @@ struct SearchCapacities {
  private:
   static constexpr uint32_t kBytesOfLink = 24, kBytesOfRecord = 12, kHardLinks = 1536u << 10, kHardRecords = 1u << 20;
   static constexpr uint64_t kUsualShare = uint64_t{80u << 10} * kBytesOfLink;  // gives the capacities above, at most
-  static constexpr uint32_t kManyLinks = 192u << 10;  // a channel that has more has more tokens, too
+  static constexpr uint32_t kManyLinks = 192u << 10;                           // a channel that has more has more tokens, too
   static constexpr uint32_t kMaxHalvings = 6;                                  // of the capacities above
   static constexpr uint32_t kMaxOfFew = 16;                                    // channels of two advances that clusters serve
   static constexpr uint32_t kLeast = 1u << 10;  // no capacity is halved to less, unless initial_capacity_shift says so
 
   // share: bytes of links, and of records; n_halvings: of capacities that grow with the load.
-  SearchCapacities(const CapacityFacts &facts, uint64_t share, uint32_t n_halvings) : n_shared_slots(facts.n_slots) {
+  SearchCapacities(const CapacityFacts &facts, uint64_t share, uint32_t n_halvings)
+      : n_shared_slots(facts.n_slots), n_shared_row(facts.initial_capacity_shift > 0 ? 0 : facts.n_row) {
     if (facts.initial_capacity_shift > 0) share = 0;
     max_links = static_cast<uint32_t>(std::clamp<uint64_t>(share / kBytesOfLink, max_links, kHardLinks));
     max_records = static_cast<uint32_t>(std::clamp<uint64_t>(share / kBytesOfRecord, max_records, kHardRecords));

@@ -5,13 +5,20 @@
 // state has won. It writes its path's record, and goes on the next list if its state has epsilon arcs.
 #pragma once
 
+#include <cuda_pipeline.h>
+
 #include "plugins/cuda/search/search_table.cuh"
 #include "plugins/cuda/search/search_values.cuh"
 #include "plugins/cuda/search/search_warp.cuh"
 
 namespace asr {
 
-__device__ inline float log_likelihood_of(const float *row, uint32_t pdf) { return __ldg(row + pdf); }
+__device__ inline float log_likelihood_of(const float *row, uint32_t pdf) { return row[pdf]; }
+
+__device__ inline SearchArc load_arc(const SearchArc *arcs, uint32_t index) {
+  const uint4 arc = __ldg(reinterpret_cast<const uint4 *>(arcs) + index);  // at once
+  return {arc.x, arc.y, __uint_as_float(arc.z), arc.w};
+}
 
 }  // namespace asr
 
@@ -19,9 +26,33 @@ __device__ inline float log_likelihood_of(const float *row, uint32_t pdf) { retu
 
 namespace asr::gpu {
 
+// Returns the place of a frame's row in shared memory, where arcs look at it in no order; the row itself if it has no room
+// there. The row is that of the job's next frame; nullptr: none.
+__device__ inline const float *staged_row(const SearchState &search, const float *row) {
+  const SearchJob &job = search.job;
+  const uint32_t n = job.n_consumed < job.n_kept ? job.kept_stride : job.row_stride;
+  if (row == nullptr || n > search.n_shared_row) return row;
+  return reinterpret_cast<const float *>(shared_table) + 3 * max(search.n_shared_slots, blockDim.x);
+}
+
+// Begins to copy the row there. The threads wait for it in block_await_row().
+__device__ inline void block_stage_row(const SearchState &search, const float *row) {
+  const SearchJob &job = search.job;
+  float *const staged = const_cast<float *>(staged_row(search, row));
+  if (staged == row) return;
+  const uint32_t n = job.n_consumed < job.n_kept ? job.kept_stride : job.row_stride;
+  for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) __pipeline_memcpy_async(staged + i, row + i, sizeof(float));
+  __pipeline_commit();
+}
+template <typename Team>
+__device__ inline void block_await_row(const Table<Team> *) {
+  if (Team::kStagesRows) __pipeline_wait_prior(0);
+}
+
 template <typename Team>
 __device__ inline FrameSteps frame_steps(SearchState &search, const float *row) {
   const SearchJob &job = search.job;
+  if (Team::kStagesRows) row = staged_row(search, row);
   return {job.beam,
           search.bound,
           job.graph.arcs,
@@ -32,10 +63,10 @@ __device__ inline FrameSteps frame_steps(SearchState &search, const float *row) 
 }
 
 // Returns the stretch of a list's arcs that a warp follows.
+template <typename Team>
 __device__ inline ArcStretch stretch_of(const SearchState &search, uint32_t list) {
-  const auto n_items = static_cast<uint32_t>(search.list_size[list] >> 32),
-             n_arcs = static_cast<uint32_t>(search.list_size[list]);
-  return warp_stretch(search.list[list], n_items, n_arcs, blockDim.x);
+  const ListSize size = list_size_of<Team>(search, list);
+  return warp_stretch(search.list[list], size.n_items, size.n_arcs, blockDim.x);
 }
 
 // ---- the hooks of search_frame-inl.h ----
@@ -44,18 +75,17 @@ template <typename Team>
 __device__ inline float warp_lower_best(const Table<Team> *table, float cost, bool counts) {
   SearchState &search = table->search;
   const uint32_t least = warp_min(counts ? ordered(cost) : 0xffffffffu);
-  if (lane_number() == 0 && least < *const_cast<volatile uint32_t *>(&search.best)) atomicMin(&search.best, least);
-  __syncwarp();
-  return bound_of(cost_of(*const_cast<volatile uint32_t *>(&search.best)), search.job.beam.beam);
+  const uint32_t best = *const_cast<volatile uint32_t *>(&search.best);
+  if (least < best && lane_number() == 0) atomicMin(&search.best, least);
+  return bound_of(cost_of(min(least, best)), search.job.beam.beam);
 }
 
 template <typename Team>
 __device__ inline uint32_t warp_enter(const Table<Team> *table, bool, uint32_t state, bool wanted, uint32_t arc, float cost) {
-  bool claimed = false;
-  uint32_t slot = kNoSlot;
-  if (wanted) slot = table->find(state, &claimed);
-  const bool keep = slot != kNoSlot && (table->lower(slot, make_key(cost, arc + 1)) || has_lattice(table));
-  __syncwarp();
+  bool claimed;
+  const uint32_t slot = table->warp_find(state, wanted, &claimed);
+  wanted = wanted && slot != kNoSlot;
+  const bool keep = table->warp_lower(slot, make_key(cost, arc + 1), wanted) || (wanted && has_lattice(table));
   table->warp_add_claims(slot, claimed);
   return keep ? slot : kNoSlot;
 }
@@ -109,11 +139,11 @@ __device__ inline void put_token(const Table<Team> *table, uint32_t index, const
 template <typename Team>
 __device__ __forceinline__ void block_expand(const Table<Team> *table, bool emitting, uint32_t list, const float *row) {
   SearchState &search = table->search;
-  if (threadIdx.x == 0) search.n_arcs += static_cast<uint32_t>(search.list_size[list]);
+  if (threadIdx.x == 0) search.n_arcs += list_size_of<Team>(search, list).n_arcs;
   if (__any_sync(kAllLanes, search.is_full != 0)) return;  // the list may have holes
   const FrameSteps steps = frame_steps<Team>(search, row);
   const FollowedArcs followed{emitting ? 0 : search.first_candidate, &search.n_candidates[list], &search.n_epsilon_links};
-  warp_expand(table, &steps, &followed, emitting, stretch_of(search, list));
+  warp_expand(table, &steps, &followed, emitting, stretch_of<Team>(search, list));
 }
 
 // A block has entered its arcs already.

@@ -63,6 +63,7 @@ void SearchFlight::reserve_scratch(uint32_t n_blocks, uint32_t n_jobs, Queue &st
   check(cudaMemsetAsync(scratch_.data(), 0xff, n_bytes, stream.get()), "clearing scratch memory");
   check(cudaMemsetAsync(busy_.data(), 0, n_blocks * sizeof(uint32_t), stream.get()), "clearing scratch memory");
   laid_out_ = {capacities_.n_shared_slots,
+               capacities_.n_shared_row,
                max_tokens_,
                max_candidates_,
                device_.initial_capacity_shift(),

@@ -84,22 +84,23 @@ __device__ inline void team_begin(SearchState &search) {
   const Table<Team> table(search);
   if (threadIdx.x == 0) reset_frame(&search);
   team_all_reduce(&table, false, kNoList);
+  const uint32_t state = search.job.graph.start_state;
   if (threadIdx.x == 0) {
-    const uint32_t state = search.job.graph.start_state;
-    const uint32_t first = search.job.graph.begins[state].epsilon, n_arcs = search.job.graph.begins[state + 1].epsilon - first;
     search.best = ordered(0.0f);
     search.bound = bound_of(0.0f, search.job.beam.beam);
     search.n_own_tokens = 0;
     search.has_own_tokens = true;
-    if (Team::rank() == Team::owner_of(state)) {
-      bool claimed;
-      const uint32_t slot = table.find(state, &claimed);
-      search.used[search.n_used++] = slot;
+  }
+  if (warp_number() == 0 && Team::rank() == Team::owner_of(state)) {
+    bool claimed;
+    const uint32_t slot = table.warp_find(state, lane_number() == 0, &claimed);
+    table.warp_add_claims(slot, claimed);
+    if (claimed) {
       *table.key_at(slot) = make_key(0.0f, 0);
       *table.record_at(slot) = kTraceRoot;
-      search.list[1][0] = {first, 0.0f, slot, 0};
-      if (n_arcs > 0) search.list_size[1] = 1ull << 32 | n_arcs;
     }
+    const uint32_t first = search.job.graph.begins[state].epsilon, n_arcs = search.job.graph.begins[state + 1].epsilon - first;
+    warp_add_item<Team>(search, 1, first, claimed ? n_arcs : 0, 0.0f, slot);
   }
   team_finish_frame(&table, &search, 0, nullptr, StepTotals{0, 1, 0, ordered(0.0f)});
 }
@@ -114,6 +115,7 @@ template <typename Team>
 __device__ inline void team_consume(SearchState &search) {
   const Table<Team> table(search);
   const float *const row = next_row(search.job);
+  if (Team::kStagesRows) block_stage_row(search, row);
   StepTotals totals;
   if (team_follow_row(&table, &search, row, &totals)) team_finish_frame(&table, &search, 1, row, totals);
 }

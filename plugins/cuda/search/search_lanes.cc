@@ -19,9 +19,10 @@ bool is_smaller(const ChannelSize &size, const ChannelSize &usual) {
 
 SearchLanes::SearchLanes(Device &device)
     : device_(device),
-      capacities_(CapacityFacts{device.initial_capacity_shift(), search_shared_slots(device.shared_bytes()), device.max_lanes(),
-                                device.n_multiprocessors(), device.memory_bytes(), device.free_bytes()}) {
-  check(prepare_search(capacities_.n_shared_slots), "preparing the search kernel");
+      capacities_(CapacityFacts{device.initial_capacity_shift(), search_shared_slots(device.shared_bytes()),
+                                search_shared_row(device.shared_bytes()), device.max_lanes(), device.n_multiprocessors(),
+                                device.memory_bytes(), device.free_bytes()}) {
+  check(prepare_search(capacities_.n_shared_slots, capacities_.n_shared_row), "preparing the search kernel");
   const uint32_t wanted = device.cluster_blocks(), largest = wanted == 0 ? kMaxClusterSize : std::min(wanted, kMaxClusterSize);
   for (uint32_t size = largest, most = 0; size > 1 && size >= (wanted == 0 ? kMinClusterSize : largest); --size) {
     uint32_t n_clusters = 0;

@@ -42,13 +42,13 @@ struct SearchJob {
   const float *kept_rows;
   uint32_t kept_stride, n_kept;
   bool may_leave, has_left;  // may end, or ended, with frames that are not done
-  bool begin;         // first makes the token of the start state; false from then on
-  bool output;        // after the frames, writes the lattice as it would be if the utterance ended here; changes nothing
-  bool use_final;     // in results
-  bool wants_common;  // in `path`
-  bool has_written;   // the lattice; set by the kernel
-  bool has_path;      // written; set by the kernel
-  PathOutput path;    // `end` nullptr: no path is wanted
+  bool begin;                // first makes the token of the start state; false from then on
+  bool output;               // after the frames, writes the lattice as it would be if the utterance ended here; changes nothing
+  bool use_final;            // in results
+  bool wants_common;         // in `path`
+  bool has_written;          // the lattice; set by the kernel
+  bool has_path;             // written; set by the kernel
+  PathOutput path;           // `end` nullptr: no path is wanted
 
   SearchToken *tokens[2];  // [max_tokens], tokens of the last frame and of the next
   TraceRecord *records;    // [max_records]
@@ -73,6 +73,7 @@ struct SearchJob {
 // Working memory of one block. Tables are free between frames.
 struct SearchScratch {
   uint32_t n_shared_slots;  // capacity of the table in shared memory, a power of two
+  uint32_t n_shared_row;    // values of a row for which there is shared memory beside the table
   // A power of two, at least n_shared_slots and, of every channel, max_tokens and max_records / 128. The wide table has two
   // slots for each.
   uint32_t max_tokens;
@@ -87,10 +88,11 @@ __host__ __device__ inline size_t search_scratch_size(uint32_t max_tokens, uint3
   return size_t{max_tokens} * 4 + max_tokens / 2 + max_tokens / 4 + max_candidates + size_t{max_candidates} / 16 * 5;
 }
 
-// search_shared_slots() returns how many slots fit the shared memory of a block. prepare_search() must be called once
-// for them.
+// search_shared_slots() returns how many slots fit the shared memory of a block, and search_shared_row() how many values of a
+// row beside them. prepare_search() must be called once for both.
 uint32_t search_shared_slots(size_t shared_bytes);
-cudaError_t prepare_search(uint32_t n_shared_slots);
+uint32_t search_shared_row(size_t shared_bytes);
+cudaError_t prepare_search(uint32_t n_shared_slots, uint32_t n_shared_row);
 constexpr uint32_t kMaxClusterSize = 16, kMinClusterSize = 9;  // smaller ones, from 2 on, only where a test wants them
 // Prepares launches of clusters of so many blocks; *n_clusters is how many of them run beside each other.
 cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters);

@@ -38,7 +38,7 @@ struct SearchState {
   uint32_t *n_ended, enough;        // likewise
   bool is_enough;                   // the leading block's is the team's
   uint32_t max_items, max_candidates, max_epsilon_links;
-  uint32_t n_shared_slots;
+  uint32_t n_shared_slots, n_shared_row;
   uint32_t n_wide_slots;
   unsigned long long *wide_keys;  // [n_wide_slots]
   uint32_t *wide_states;          // [n_wide_slots]
@@ -52,7 +52,7 @@ struct SearchState {
   uint32_t *spare[2], *large_spare;  // [4 * n_spare] each, [4 * n_large_spare]
   uint32_t n_spare, n_large_spare, n_shared_extras;
 
-  unsigned long long list_size[2];  // items << 32 | arcs
+  unsigned long long list_size[2];  // items and arcs, as list_size_of() reads them
   uint32_t n_candidates[2];         // with the list of that number
   uint32_t n_followed[2];           // candidates of that list that have epsilon arcs after them
   uint32_t first_candidate;         // first of the present list; lattices keep emitting arcs' candidates before it
@@ -117,6 +117,7 @@ __device__ inline void set_scratch(SearchState &search, const SearchScratch &scr
   search.n_ended = scratch.n_ended;
   search.enough = scratch.enough;
   search.n_shared_slots = scratch.n_shared_slots;
+  search.n_shared_row = scratch.n_shared_row;
   search.n_wide_slots = 2 * n;
   search.wide_keys = reinterpret_cast<unsigned long long *>(memory);
   search.wide_states = reinterpret_cast<uint32_t *>(memory + n);
@@ -205,19 +206,48 @@ __device__ inline void add_own_token(SearchState &search, uint32_t i, const OwnT
   search.own_tokens[i] = token;
 }
 
+// The size of a list. Items and arcs are counted by one atomic operation, so that the items' first arcs rise with their
+// indices. It is one of 32 bits, since shared memory has no addition of 64 bits; a frame with more is done by a wide team.
+struct ListSize {
+  static constexpr uint32_t kArcBits = 18, kMaxArcs = (1u << kArcBits) - 1, kMaxItems = (1u << (32 - kArcBits)) - 1;
+  uint32_t n_items, n_arcs;
+};
+
+template <typename Team>
+__device__ inline ListSize list_size_of(const SearchState &search, uint32_t list) {
+  const unsigned long long size = search.list_size[list];
+  if (Team::kIsWide) return {static_cast<uint32_t>(size >> 32), static_cast<uint32_t>(size)};
+  return {static_cast<uint32_t>(size) >> ListSize::kArcBits, static_cast<uint32_t>(size) & ListSize::kMaxArcs};
+}
+
+// Adds items and their arcs to the size of a list, and returns what it was; of one lane.
+template <typename Team>
+__device__ inline ListSize add_to_list_size(SearchState &search, uint32_t list, uint32_t n_items, uint32_t n_arcs) {
+  if (Team::kIsWide) {
+    const unsigned long long added = static_cast<unsigned long long>(n_items) << 32 | n_arcs,
+                             size = atomicAdd(&search.list_size[list], added);
+    return {static_cast<uint32_t>(size >> 32), static_cast<uint32_t>(size)};
+  }
+  const uint32_t size =
+      atomicAdd(reinterpret_cast<uint32_t *>(&search.list_size[list]), n_items << ListSize::kArcBits | n_arcs);
+  const ListSize before{size >> ListSize::kArcBits, size & ListSize::kMaxArcs};
+  if (n_arcs > ListSize::kMaxArcs - before.n_arcs || n_items > ListSize::kMaxItems - before.n_items)
+    report_full(search, kTableFull);
+  return before;
+}
+
 // Adds the tokens of lanes with n_arcs > 0 to a list.
+template <typename Team>
 __device__ inline void warp_add_item(SearchState &search, uint32_t list, uint32_t first_arc, uint32_t n_arcs, float cost,
                                      uint32_t token) {
   const uint32_t scanned = warp_scan(n_arcs), mask = __ballot_sync(kAllLanes, n_arcs != 0);
-  unsigned long long size = 0;
-  if (lane_number() == kWarp - 1 && mask != 0) {
-    size = atomicAdd(&search.list_size[list], static_cast<unsigned long long>(__popc(mask)) << 32 | scanned);
-  }
-  size = __shfl_sync(kAllLanes, size, kWarp - 1);
-  const uint32_t index = static_cast<uint32_t>(size >> 32) + __popc(mask & ((1u << lane_number()) - 1));
+  ListSize size{0, 0};
+  if (lane_number() == kWarp - 1 && mask != 0) size = add_to_list_size<Team>(search, list, __popc(mask), scanned);
+  const uint32_t index = __shfl_sync(kAllLanes, size.n_items, kWarp - 1) + __popc(mask & ((1u << lane_number()) - 1));
+  const uint32_t offset = __shfl_sync(kAllLanes, size.n_arcs, kWarp - 1) + scanned - n_arcs;
   if (n_arcs == 0) return;
   if (index >= search.max_items) return report_full(search, kTableFull);
-  search.list[list][index] = {first_arc, cost, token, static_cast<uint32_t>(size) + scanned - n_arcs};
+  search.list[list][index] = {first_arc, cost, token, offset};
 }
 
 }  // namespace asr::gpu

@@ -14,14 +14,15 @@ namespace asr::gpu {
 template <typename Team>
 struct Table {
   SearchState &search;
-  uint32_t *const states_;  // [n_slots()]
+  const uint32_t n_slots_;
+  uint32_t *const states_;  // [n_slots_]
 
   __device__ explicit Table(SearchState &search)
       : search(search),
+        n_slots_(Team::kIsWide ? search.n_wide_slots : search.n_shared_slots),
         states_(Team::kIsWide ? search.wide_states : reinterpret_cast<uint32_t *>(shared_table + search.n_shared_slots)) {}
 
-  __device__ uint32_t n_slots() const { return Team::kIsWide ? search.n_wide_slots : search.n_shared_slots; }
-  __device__ uint32_t max_claims() const { return Team::kIsWide ? n_slots() / 2 : n_slots() / 8 * 7; }
+  __device__ uint32_t max_claims() const { return Team::kIsWide ? n_slots_ / 2 : n_slots_ / 8 * 7; }
   __device__ unsigned long long *key_at(uint32_t slot) const {
     return (Team::kIsWide ? search.wide_keys : shared_table) + slot;
   }
@@ -44,55 +45,57 @@ struct Table {
     for (uint32_t i = threadIdx.x; i < search.n_used; i += blockDim.x) free(search.used[i]);
   }
   __device__ void block_free_own() const {
-    for (uint32_t slot = threadIdx.x; slot < n_slots(); slot += blockDim.x) free(slot);
+    for (uint32_t slot = threadIdx.x; slot < n_slots_; slot += blockDim.x) free(slot);
   }
 
-  // Finds the slot of a state. Claims one, and sets *claimed, if the state has none. A block that claims more than it
-  // may gets no slot, and the frame is void. Every thread claims at most one more before it sees that, which can exceed
-  // the capacity of small tables.
-  __device__ uint32_t find(uint32_t wanted, bool *claimed) const {
-    const uint32_t mask = n_slots() - 1;
-    const uint32_t hash = hash_of(wanted) * Team::size(), step = hash >> 3 | 1;  // odd: it visits every slot
+  // Finds the slots of the states of lanes with `wanted`. Claims one, and sets *claimed, for a state that has none. A block
+  // that claims more than it may gets no slot, and the frame is void. Every thread claims at most one more before it sees that,
+  // which can exceed the capacity of small tables. The lanes of a warp take each step together: in a loop that each leaves by
+  // itself they would not come together again after it, and do everything that follows one after the other.
+  __device__ uint32_t warp_find(uint32_t state_wanted, bool wanted, bool *claimed) const {
+    const uint32_t mask = n_slots_ - 1;
+    const uint32_t hash = hash_of(state_wanted) * Team::size(), step = hash >> 3 | 1;  // odd: it visits every slot
     uint32_t slot = __umulhi(hash, mask + 1);
-    for (uint32_t n_seen = 0; search.is_full == 0 && n_seen <= mask; ++n_seen) {
+    *claimed = false;
+    for (uint32_t n_seen = 0; __any_sync(kAllLanes, wanted); ++n_seen) {
+      if (n_seen % 8 == 7 && __any_sync(kAllLanes, n_seen > mask || search.is_full != 0)) {
+        if (wanted && search.is_full == 0) report_full(search, kTableFull);
+        return wanted ? kNoSlot : slot;
+      }
+      if (!wanted) continue;
       uint32_t found = state(slot);
       if (found == kFreeSlot) {
-        found = atomicCAS(state_at(slot), kFreeSlot, wanted);
+        found = atomicCAS(state_at(slot), kFreeSlot, state_wanted);
         *claimed = found == kFreeSlot;
-        if (*claimed) return slot;
       }
-      if (found == wanted) return slot;
-      slot = (slot + step) & mask;
+      wanted = !*claimed && found != state_wanted;
+      if (wanted) slot = (slot + step) & mask;
     }
-    if (search.is_full == 0) report_full(search, kTableFull);
-    return kNoSlot;
+    return slot;
   }
 
   // Notes the slots that lanes have claimed.
   __device__ void warp_add_claims(uint32_t slot, bool claimed) const {
     const uint32_t n = warp_append(&search.n_used, claimed);
-    if (!claimed) return;
-    if (n < max_claims()) {
-      search.used[n] = slot;
-    } else {
-      report_full(search, kTableFull);
-    }
+    if (claimed && n < max_claims()) search.used[n] = slot;
+    if (claimed && n >= max_claims()) report_full(search, kTableFull);
   }
 
-  // Lowers a slot's key. False if it was no higher.
-  __device__ bool lower(uint32_t slot, unsigned long long to) const {
+  // Lowers the keys of the slots of lanes with `wanted`. Returns false in lanes whose key was no higher. The lanes take each
+  // step together, as in warp_find().
+  __device__ bool warp_lower(uint32_t slot, unsigned long long to, bool wanted) const {
     unsigned long long *const at = key_at(slot);
-    unsigned long long old = key(slot);
-    if constexpr (Team::kIsWide) {
-      return to < old && atomicMin(at, to) > to;
-    } else {
-      while (to < old) {
-        const unsigned long long before = atomicCAS(at, old, to);
-        if (before == old) return true;
-        old = before;
-      }
-      return false;
+    unsigned long long old = wanted ? key(slot) : 0;
+    if constexpr (Team::kIsWide) return to < old && atomicMin(at, to) > to;
+    bool lowered = false, tries = to < old;
+    while (__any_sync(kAllLanes, tries)) {
+      if (!tries) continue;
+      const unsigned long long before = atomicCAS(at, old, to);
+      lowered = before == old;
+      tries = !lowered && to < before;
+      old = before;
     }
+    return lowered;
   }
 };
 
@@ -119,7 +122,7 @@ __device__ inline bool has_lattice(const Table<Team> *table) {
 template <typename Team>
 __device__ inline void warp_append_item(const Table<Team> *table, uint32_t list, uint32_t first_arc, uint32_t n_arcs,
                                         float cost, uint32_t token) {
-  warp_add_item(table->search, list, first_arc, n_arcs, cost, token);
+  warp_add_item<Team>(table->search, list, first_arc, n_arcs, cost, token);
 }
 template <typename Team>
 __device__ inline bool has_key(const Table<Team> *table, uint32_t slot, float cost, uint32_t arc) {

@@ -26,14 +26,15 @@ struct BlockTeam {
     return own;
   }
 };
-struct NarrowTeam : BlockTeam {  // its table is in shared memory
-  static constexpr bool kIsWide = false;
+struct NarrowTeam : BlockTeam {  // its table is in shared memory, and the row of a frame, if it fits
+  static constexpr bool kIsWide = false, kStagesRows = true;
 };
 struct WideTeam : BlockTeam {  // in global memory
-  static constexpr bool kIsWide = true;
+  static constexpr bool kIsWide = true, kStagesRows = false;
 };
 struct ClusterTeam {
-  static constexpr bool kIsWide = false, kPrunesEarly = false;  // one block prunes while the others wait
+  static constexpr bool kIsWide = false, kStagesRows = false;
+  static constexpr bool kPrunesEarly = false;  // one block prunes while the others wait
   static constexpr uint32_t kCurable = kTableFull | kCandidatesFull;
   __device__ static uint32_t rank() { return cluster_rank(); }
   __device__ static uint32_t size() { return cluster_size(); }

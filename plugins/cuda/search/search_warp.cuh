@@ -52,6 +52,12 @@ __device__ inline uint32_t warp_begun(uint32_t first, uint32_t *n_begun) {
 
 // Reserves indices in a list for lanes with `wanted`, by one atomic operation a warp.
 __device__ inline uint32_t warp_append(uint32_t *size, bool wanted) {
+  if (__isShared(size)) {  // the compiler makes one operation of the lanes' ones
+    uint32_t index = 0;
+    if (wanted) index = atomicAdd(size, 1u);
+    __syncwarp();
+    return index;
+  }
   const uint32_t mask = __ballot_sync(kAllLanes, wanted);
   uint32_t first = 0;
   if (lane_number() == 0 && mask != 0) first = atomicAdd(size, __popc(mask));

@@ -177,6 +177,7 @@ DEVICE bool team_follow_row(const Search *s, LOCAL State *search, GLOBAL const f
   if (thread_number() == 0) reset_frame(search);
   block_sync();
   team_select(s, search, row);
+  block_await_row(s);
   block_sync();
   block_expand(s, true, 0, row);
   *totals = team_all_reduce(s, true, 0);

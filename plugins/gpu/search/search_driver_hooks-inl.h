@@ -14,6 +14,8 @@ HOOKS_OF_TWO(DriverHooks, Search, State)
 // By one thread: prepare the state for a frame, a list for a step.
 HOOK(void, reset_frame, (LOCAL State * search))
 HOOK(void, reset_list, (LOCAL State * search, uint32_t list))
+// Before the barrier behind which arcs look at a frame's row: waits for what this thread copies of it.
+HOOK(void, block_await_row, (const Search *s))
 // Follow the arcs of a list; find the least candidate of each state; make tokens of these.
 HOOK(void, block_expand, (const Search *s, bool emitting, uint32_t list, GLOBAL const float *row))
 HOOK(void, block_settle, (const Search *s, bool emitting, uint32_t list))

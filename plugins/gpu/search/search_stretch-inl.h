@@ -3,6 +3,7 @@
 // item, and from then on takes an arc a lane. Every item has an arc, so the items that begin among those arcs are the
 // next few at most. One load a lane finds its own. The file that includes this one has defined the warp before:
 //   warp_size(), warp_number(), lane_number()
+//   load_arc(arcs, index)
 //   warp_begun(first, &n_begun)         of numbers that rise from lane to lane: how many are at most the number of this lane,
 //                                       and how many are less than warp_size()
 //   warp_item_of(items, n_items, arc)   the last item that begins at or before an arc
@@ -52,7 +53,7 @@ DEVICE ArcStep warp_next_step(ArcStretch *s, GLOBAL const SearchArc *arcs) {
   if (step.valid) {
     const ExpandItem from = s->items[own];
     step.arc_index = from.first_arc + (s->base + lane_number() - from.offset);
-    step.arc = arcs[step.arc_index];
+    step.arc = load_arc(arcs, step.arc_index);
     step.token = from.token;
     step.from_cost = from.cost;
   }
