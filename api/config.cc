@@ -260,6 +260,8 @@ StreamConfig read_config(const asr_stream_config *config) {
   }
   check_range(c.blank_skip, 0.0f, 1.0f, "asr_stream_config.blank_skip");
   options.blank_skip = c.blank_skip;
+  check_range(number(c.rows_memory), 0, static_cast<int>(ASR_MEMORY_OPENCL), "asr_stream_config.rows_memory");
+  options.rows_memory = c.rows_memory;
   options.pre_roll_s = pre_roll_s(c, options.is_audio());
   if (c.graph != nullptr) options.graph = c.graph;
   result.speaker = c.speaker;

@@ -9,6 +9,7 @@
 
 #include "core/engine/loaded_model.h"
 #include "core/rows/fused_models.h"
+#include "core/stream/given_rows.h"
 
 namespace asr {
 
@@ -38,6 +39,9 @@ class WindowRows {
   // Adds n rows of features, of each of the source's front ends, whose log-likelihoods are to be fused.
   Place add_fused(std::shared_ptr<FusedModels> models, const RowSource &source, size_t n);
 
+  // Adds a stream's next rows in memory of the device, which reads them into the score buffer.
+  Place add_given(const std::shared_ptr<asr_backend_given_map> &map, std::vector<GivenSpan> spans);
+
   // Issues the scoring. The scores are valid once the device has been awaited, and scores that the host fuses after
   // combine().
   void score();
@@ -48,12 +52,16 @@ class WindowRows {
   // Rows that the device returned, once the scoring has been awaited; nullptr if it returns none.
   const float *returned_rows(const Place &place) const;
 
+  // Throws if one of n rows at a place, read in memory of the device, is none that can be searched; as returned_rows().
+  void check_given(const Place &place, size_t n) const;
+
   // Sets where a job's log-likelihoods are.
   void locate(const Place &place, asr_advance_job *job) const;
 
  private:
   Place add_adapted(std::shared_ptr<FusedModels> model, const float *rows, size_t n);
   void score_steps();
+  void read_given();
   float *const *reserve_returned();
 
   const LoadedModel &model_;
@@ -64,8 +72,15 @@ class WindowRows {
   std::vector<bool> returns_;               // flag of each step: its rows come to the host
   std::vector<float> returned_;             // rows of the score buffer, if any step's come; only grows
   std::vector<float *> returned_to_;        // rows of each step; NULL: its rows do not come
-  uint32_t n_rows_ = 0;                     // rows of the score buffer
-  std::vector<float> scores_;               // the score buffer on the host, if another device searches; only grows
+  struct Given {
+    std::shared_ptr<asr_backend_given_map> map;
+    GivenSpan span;
+    uint32_t first_row;
+  };
+  std::vector<Given> given_;      // in the order of their rows; then there are no steps
+  std::vector<uint32_t> faults_;  // of these rows; only grows
+  uint32_t n_rows_ = 0;           // rows of the score buffer
+  std::vector<float> scores_;     // the score buffer on the host, if another device searches; only grows
 };
 
 }  // namespace asr
