@@ -626,10 +626,11 @@ typedef struct asr_stream_config {
                        all are. The rows must be log posteriors. Not with an endpoint */
   uint32_t allow_unknown_boosts; /* since 0.3.0. 0 (default): asr_boost refuses phrases with words that the graph lacks. 1: it
                                     leaves them out, and they are logged */
-  asr_memory rows_memory; /* since 0.3.0. Where the rows of ASR_INPUT_LOGLIKES are: other than ASR_MEMORY_HOST (default), that
-                             of the engine's device (asr_engine_get_memory), and the stream is fed by asr_feed_device alone. Not
-                             with blank_skip, nor on an engine with a fallback; with an endpoint only if there is a lattice_beam */
-  uint32_t reserved4;     /* 0 */
+  asr_memory
+      rows_memory;    /* since 0.3.0. Where the rows of ASR_INPUT_LOGLIKES are: other than ASR_MEMORY_HOST (default), that
+                         of the engine's device (asr_engine_get_memory), and the stream is fed by asr_feed_device alone. Not
+                         with blank_skip, nor on an engine with a fallback; with an endpoint only if there is a lattice_beam */
+  uint32_t reserved4; /* 0 */
 } asr_stream_config;
 
 /* Fills *config with the defaults and its size. */
@@ -761,9 +762,9 @@ ASR_API asr_status asr_feed_device(asr_stream *stream, const asr_device_rows *ro
 
 /* The device whose memory rows may be in. */
 typedef struct asr_engine_memory {
-  size_t size;           /* set by the caller to sizeof(asr_engine_memory) */
-  asr_memory memory;     /* ASR_MEMORY_HOST: rows of a device cannot be fed */
-  uint32_t ordinal;      /* CUDA: the device's number in this process */
+  size_t size;            /* set by the caller to sizeof(asr_engine_memory) */
+  asr_memory memory;      /* ASR_MEMORY_HOST: rows of a device cannot be fed */
+  uint32_t ordinal;       /* CUDA: the device's number in this process */
   unsigned char uuid[16]; /* CUDA: as in cudaDeviceProp; else zeros */
   void *context, *device; /* OpenCL: the cl_context in which buffers and queues are to be made, and its cl_device_id. They
                              belong to the engine: retain the context to use it longer. NULL otherwise */
