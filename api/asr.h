@@ -766,8 +766,9 @@ typedef struct asr_engine_memory {
   asr_memory memory;      /* ASR_MEMORY_HOST: rows of a device cannot be fed */
   uint32_t ordinal;       /* CUDA: the device's number in this process */
   unsigned char uuid[16]; /* CUDA: as in cudaDeviceProp; else zeros */
-  void *context, *device; /* OpenCL: the cl_context in which buffers and queues are to be made, and its cl_device_id. They
-                             belong to the engine: retain the context to use it longer. NULL otherwise */
+  void *context;          /* OpenCL: the cl_context in which buffers and queues are to be made. It belongs to the engine:
+                             retain it to use it longer. NULL otherwise */
+  void *device;           /* OpenCL: its cl_device_id */
 } asr_engine_memory;
 
 /* Fills *memory. Since 0.3.0. */
