@@ -86,6 +86,36 @@ void check_boost(const char *call, size_t n_bytes, float bonus) {
   check_range(static_cast<double>(bonus), -asr::kMaxBoostBonus, asr::kMaxBoostBonus, (std::string(call) + ": bonus").c_str());
 }
 
+// Checks what can be told from the description of rows.
+void check_device_rows(const asr_device_rows &rows, size_t n, const asr::Stream &stream) {
+  constexpr const char *kCall = "asr_feed_device";
+  if (stream.options().input != ASR_INPUT_LOGLIKES) {
+    asr::fail(ASR_INVALID_STATE, "%s: the stream's input is no rows of log-likelihoods; open one with ASR_INPUT_LOGLIKES",
+              kCall);
+  }
+  check_range(asr::api::number(rows.memory), 0, static_cast<int>(ASR_MEMORY_OPENCL), "asr_device_rows.memory");
+  check_range(asr::api::number(rows.type), 0, static_cast<int>(ASR_VALUE_BFLOAT16), "asr_device_rows.type");
+  if (n > 0) require(rows.rows, kCall, "rows->rows");
+  const size_t n_columns = stream.frame_values();
+  if (rows.stride != 0 && rows.stride < n_columns) {
+    asr::fail(ASR_INVALID_ARGUMENT, "%s: rows->stride is %llu; a row has %zu values", kCall,
+              static_cast<unsigned long long>(rows.stride), n_columns);
+  }
+  const uint64_t stride = std::max<uint64_t>(rows.stride, n_columns);
+  if (n > 0 && stride > asr::kMaxFeedBytes / sizeof(float) / n) {
+    asr::fail(ASR_INVALID_ARGUMENT, "%s: n is %zu; the most of one call are %zu bytes", kCall, n,
+              static_cast<size_t>(asr::kMaxFeedBytes));
+  }
+  if (rows.offset > asr::kMaxFeedBytes) asr::fail(ASR_INVALID_ARGUMENT, "%s: rows->offset is too large", kCall);
+  const bool is_host = rows.memory == ASR_MEMORY_HOST;
+  if (is_host && (rows.event != nullptr || rows.stream != nullptr)) {
+    asr::fail(ASR_INVALID_ARGUMENT, "%s: rows->event and rows->stream are for rows in memory of a device", kCall);
+  }
+  if (rows.memory == ASR_MEMORY_OPENCL && rows.stream != nullptr) {
+    asr::fail(ASR_INVALID_ARGUMENT, "%s: rows->stream is for CUDA; give OpenCL's cl_event in rows->event", kCall);
+  }
+}
+
 // Copies the values of a transform, or of none, to the caller of a function that gets it.
 void copy_transform(const asr::FeatureTransform *transform, const char *call, float *values, size_t capacity,
                     size_t *n_values) {
@@ -498,6 +528,31 @@ asr_status asr_try_feed(asr_stream *stream, const void *samples, size_t n) {
     require(stream, "asr_try_feed", "stream");
     if (n > 0) require(samples, "asr_try_feed", "samples");
     stream->current()->try_feed(samples, n);
+  });
+}
+
+void asr_device_rows_default(asr_device_rows *rows) {
+  if (rows == nullptr) return;
+  *rows = asr_device_rows{};
+  rows->size = sizeof(*rows);
+}
+
+asr_status asr_feed_device(asr_stream *stream, const asr_device_rows *rows, size_t n) {
+  return guard([&] {
+    require(rows, "asr_feed_device", "rows");
+    const asr_device_rows read = asr::api::resized(rows, asr_device_rows_default, "asr_device_rows");
+    auto piece = std::make_shared<asr::GivenPiece>(read);  // from here on `release` is called
+    require(stream, "asr_feed_device", "stream");
+    check_device_rows(read, n, *stream->current());
+    stream->current()->feed_device(std::move(piece), n);
+  });
+}
+
+asr_status asr_engine_get_memory(const asr_engine *engine, asr_engine_memory *memory) {
+  return guard([&] {
+    require(engine, "asr_engine_get_memory", "engine");
+    require(memory, "asr_engine_get_memory", "memory");
+    fill(memory, engine->engine->model().memory(), "asr_engine_get_memory: memory->size");
   });
 }
 

@@ -488,6 +488,13 @@ typedef enum asr_input {
   ASR_INPUT_ALAW = 5
 } asr_input;
 
+/* Where rows of log-likelihoods are, for asr_feed_device. Since 0.3.0. */
+typedef enum asr_memory {
+  ASR_MEMORY_HOST = 0,
+  ASR_MEMORY_CUDA = 1,  /* memory of the engine's CUDA device, or managed memory */
+  ASR_MEMORY_OPENCL = 2 /* a buffer of the engine's OpenCL context */
+} asr_memory;
+
 typedef enum asr_cmn {
   ASR_CMN_MODEL = 0, /* the kind that the model's bundle asks for, but live instead of batch if the stream has endpoints or a
                         partial_interval_ms */
@@ -632,7 +639,10 @@ typedef struct asr_stream_config {
    * is none but ASR_CMN_MEASURE; ASR_CMN_LIVE gives rows while audio is fed. A speaker's warp and transforms apply, but nothing
    * is learned. Log-likelihoods may be those of a fusion by ASR_FUSION_SUM, LOG_SUM or MAX. */
   asr_output output;
-  uint32_t reserved4; /* 0 */
+  asr_memory
+      rows_memory;    /* since 0.3.0. Where the rows of ASR_INPUT_LOGLIKES are: other than ASR_MEMORY_HOST (default), that
+                         of the engine's device (asr_engine_get_memory), and the stream is fed by asr_feed_device alone. Not
+                         with blank_skip, nor on an engine with a fallback; with an endpoint only if there is a lattice_beam */
 } asr_stream_config;
 
 /* Fills *config with the defaults and its size. */
@@ -726,6 +736,59 @@ ASR_API asr_status asr_end_utterance(asr_stream *stream);
  *
  * Errors: ASR_BUSY (nothing was taken; call again later), and those of asr_feed. Since 0.2.0. */
 ASR_API asr_status asr_try_feed(asr_stream *stream, const void *samples, size_t n);
+
+typedef enum asr_value_type { ASR_VALUE_FLOAT32 = 0, ASR_VALUE_FLOAT16 = 1, ASR_VALUE_BFLOAT16 = 2 } asr_value_type;
+
+/* Rows of log-likelihoods for asr_feed_device. Since 0.3.0. */
+typedef struct asr_device_rows {
+  size_t size;
+  asr_memory memory;   /* default ASR_MEMORY_HOST */
+  asr_value_type type; /* default ASR_VALUE_FLOAT32 */
+  const void *rows;    /* address of the first value, on the host or in CUDA's memory; of OpenCL the cl_mem */
+  uint64_t offset;     /* bytes from there to the first value; default 0 */
+  uint64_t stride;     /* values from the beginning of a row to that of the next; 0 (default) = a row's, nothing is between */
+  /* When the rows are complete; NULL (default) = they are. Not for rows on the host. */
+  void *event;  /* a cudaEvent_t, or a cl_event of a queue that was flushed: once it has happened */
+  void *stream; /* CUDA only, a cudaStream_t, such as cudaStreamLegacy: once all work in it is done */
+  /* Called once for each call with these rows, also if it fails: the library does not read them any more. NULL (default): the
+   * caller knows by END. On the calling thread or on one of the library's, whose streams wait: it must be quick, and must not
+   * call the library. */
+  void (*release)(void *user);
+  void *user;
+} asr_device_rows;
+
+/* Fills *rows with the defaults and its size. */
+ASR_API void asr_device_rows_default(asr_device_rows *rows);
+
+/* Appends rows of log-likelihoods to a stream of ASR_INPUT_LOGLIKES, from memory of the engine's device: they are not copied to
+ * the host, nor to a buffer of their own. Waits for the producer (`event`, `stream`), and while the backlog is over
+ * max_backlog_ms, except in a callback. The engine's device reads the rows when it searches them.
+ *
+ * rows: in asr_stream_config.rows_memory. The struct may change after return. The memory that it describes stays the caller's
+ *   and must neither change nor be freed before `release` is called, which may be after asr_close; `event` and `stream` may go
+ *   after return. Rows on the host are copied before the call returns, on every engine.
+ * n: rows, of asr_engine_info.n_states values each (tokens of the network, docs/ctc.md); 0 is allowed.
+ *
+ * Values are checked when they are read: NaN, +infinity, and a row of -infinity alone end the stream with an ERROR of
+ * ASR_BAD_AUDIO that names the frame, as asr_feed's message does.
+ *
+ * Errors: ASR_INVALID_ARGUMENT (another memory than the stream's, memory of another device or context, a buffer that is too
+ *   small), ASR_DEVICE_LOST (the producer failed), and those of asr_feed. Since 0.3.0. */
+ASR_API asr_status asr_feed_device(asr_stream *stream, const asr_device_rows *rows, size_t n);
+
+/* The device whose memory rows may be in. */
+typedef struct asr_engine_memory {
+  size_t size;            /* set by the caller to sizeof(asr_engine_memory) */
+  asr_memory memory;      /* ASR_MEMORY_HOST: rows of a device cannot be fed */
+  uint32_t ordinal;       /* CUDA: the device's number in this process */
+  unsigned char uuid[16]; /* CUDA: as in cudaDeviceProp; else zeros */
+  void *context;          /* OpenCL: the cl_context in which buffers and queues are to be made. It belongs to the engine:
+                             retain it to use it longer. NULL otherwise */
+  void *device;           /* OpenCL: its cl_device_id */
+} asr_engine_memory;
+
+/* Fills *memory. Since 0.3.0. */
+ASR_API asr_status asr_engine_get_memory(const asr_engine *engine, asr_engine_memory *memory);
 
 /* Drops the current utterance and all audio fed before: for barge-in, or for a prompt that was recognised as speech. Later
  * audio belongs to the next utterance; the clock and the means run on. Does not block.

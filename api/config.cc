@@ -169,7 +169,6 @@ FusionRequest fusion_request(const asr_stream_config &config) {
 // Returns what the stream gives. Rows are those of one utterance, which nothing searches.
 Output output(const asr_stream_config &c) {
   check_range<int>(number(c.output), ASR_OUTPUT_WORDS, ASR_OUTPUT_LOGLIKES, "asr_stream_config.output");
-  check_range(c.reserved4, 0u, 0u, "asr_stream_config.reserved4");
   if (c.output == ASR_OUTPUT_WORDS) return Output::kWords;
   const char *const name = c.output == ASR_OUTPUT_FEATURES ? "ASR_OUTPUT_FEATURES" : "ASR_OUTPUT_LOGLIKES";
   const auto refuse = [&](bool is_set, const char *what) {
@@ -281,6 +280,8 @@ StreamConfig read_config(const asr_stream_config *config) {
   }
   check_range(c.blank_skip, 0.0f, 1.0f, "asr_stream_config.blank_skip");
   options.blank_skip = c.blank_skip;
+  check_range(number(c.rows_memory), 0, static_cast<int>(ASR_MEMORY_OPENCL), "asr_stream_config.rows_memory");
+  options.rows_memory = c.rows_memory;
   options.pre_roll_s = pre_roll_s(c, options.is_audio());
   if (c.graph != nullptr) options.graph = c.graph;
   result.speaker = c.speaker;

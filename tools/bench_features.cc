@@ -33,6 +33,25 @@ FeatureRows read_feature_rows(const std::string &bundle, const std::string &arch
   return all;
 }
 
+FeatureRows read_loglike_rows(const std::string &bundle, const std::string &archive) {
+  const std::optional<ScoreModel> scores = read_bundle(bundle).scores;
+  if (!scores) fail(ASR_UNSUPPORTED, "%s: the model has Gaussians; give an archive of features instead", bundle.c_str());
+  FeatureRows all;
+  all.n_dims = scores->n_columns();
+  kaldi::ArchiveReader reader(specifier_of(archive));
+  std::string key;
+  for (kaldi::Matrix<float> matrix; reader.next(&key, &matrix);) {
+    if (matrix.n_rows == 0) continue;
+    if (matrix.n_cols != all.n_dims) {
+      fail(ASR_BAD_FILE, "%s: %s has %u columns; the model has %u", archive.c_str(), key.c_str(), matrix.n_cols, all.n_dims);
+    }
+    all.n_frames.push_back(matrix.n_rows);
+    all.values.insert(all.values.end(), matrix.values.begin(), matrix.values.end());
+  }
+  if (all.n_frames.empty()) fail(ASR_BAD_FILE, "%s: no frames in it; give an archive of log-likelihoods", archive.c_str());
+  return all;
+}
+
 std::vector<float> score_rows(const BenchOptions &options, const std::string &bundle, const FeatureRows &features) {
   const Device device(choose_device(options.device), backend_options(options, Scorer::kRowsAtOnce));
   return Scorer(device, read_bundle(bundle)).score(features.values);

@@ -24,6 +24,9 @@ struct FeatureRows {
 // with the bundle's model. Utterances without frames are left out.
 FeatureRows read_feature_rows(const std::string &bundle, const std::string &archive);
 
+// The same for an archive of log-likelihoods, for a bundle without Gaussians: n_dims columns of its network.
+FeatureRows read_loglike_rows(const std::string &bundle, const std::string &archive);
+
 // Returns the scores [n_rows][n_pdfs] of all rows, computed on the device of the options with the bundle's model.
 std::vector<float> score_rows(const BenchOptions &options, const std::string &bundle, const FeatureRows &features);
 

@@ -170,11 +170,13 @@ void add_row(const StreamBench &bench, const BenchAudio &audio, uint32_t n_strea
 }
 
 void run(const StreamBench &bench) {
-  if (bench.files.empty() == bench.features.empty()) throw UsageError("bench stream: give recordings or --features");
-  if (!bench.features.empty() && bench.n_warps > 0) throw UsageError("bench stream: --warps needs recordings, not --features");
+  const bool has_rows = !bench.features.empty() || !bench.loglikes.empty();
+  if (bench.files.empty() != has_rows) throw UsageError("bench stream: give recordings, --features or --loglikes");
+  if (bench.device_rows && bench.loglikes.empty()) throw UsageError("bench stream: --device-rows needs --loglikes");
+  if (has_rows && bench.n_warps > 0) throw UsageError("bench stream: --warps needs recordings");
   if (bench.n_warps != 0 && bench.n_warps != 11 && bench.n_warps != 21)
     throw UsageError(format("bench stream: --warps is %u but must be 11 or 21", bench.n_warps));
-  if (!bench.features.empty()) return stream_features(bench);
+  if (has_rows) return stream_features(bench);
   const BenchAudio audio = read_bench_audio(bench.files);
   std::vector<BenchReport::Column> columns = {{"n_streams", "streams", 0},
                                               {"times_real_time", "x real time", 1},
@@ -221,7 +223,10 @@ void add_stream(Command bench) {
   app.option("--model", options->model, "Bundle").required();
   app.option("recordings", options->files, "Mono recordings of one rate; said over and over");
   app.option("--features", options->features, "Archive of features instead: how fast its utterances are recognised");
-  app.option("--utterances", options->n_utterances, "Utterances of --features in turn; default: all, or four for each stream");
+  app.option("--loglikes", options->loglikes, "Archive of log-likelihoods instead, for a model of tokens")
+      .excludes("--features");
+  app.flag("--device-rows", options->device_rows, "They are put into memory of the device beforehand, and fed from there");
+  app.option("--utterances", options->n_utterances, "Utterances of the archive in turn; default: all, or four for each stream");
   add_stream_options(app, options.get());
   app.option("--warps", options->n_warps, "Speed also with a speaker of each stream, of whose warps 11 or 21 are tried");
   app.option("--beam", options->beam, "Width of the search; default: the bundle's");

@@ -13,7 +13,8 @@ namespace asr::tool {
 
 struct StreamBench {
   BenchOptions common;
-  std::string model, features, search_device;
+  std::string model, features, loglikes, search_device;
+  bool device_rows = false;  // the log-likelihoods are in memory of the device
   std::vector<std::string> files;
   std::vector<uint32_t> n_streams = {1, 64, 512};
   uint32_t n_lanes = 0, window = 32, chunk_ms = 100, partial_ms = 200, max_active = 0;
@@ -32,7 +33,7 @@ EnginePointer load_engine(const StreamBench &bench, uint32_t n_streams);
 // Returns the benchmark's search options, with defaults for the others.
 asr_stream_config stream_config(const StreamBench &bench);
 
-// Prints the report of --features. Throws if a stream failed.
+// Prints the report of --features or --loglikes. Throws if a stream failed.
 void stream_features(const StreamBench &bench);
 
 }  // namespace asr::tool

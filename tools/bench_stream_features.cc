@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements `senone bench stream --features`: the utterances of an archive through the C ABI, with a fixed number of open
-// streams. A stream is fed its whole utterance at once. When it has ended, another is opened in its slot for the next
-// utterance. Several threads open, feed and close streams, so that feeding is not the bottleneck. Engines are loaded before the
-// clock starts.
+// Implements `senone bench stream --features` and --loglikes: the utterances of an archive through the C ABI, with a fixed
+// number of open streams. A stream is fed its whole utterance at once. When it has ended, another is opened in its slot for the
+// next utterance. Several threads open, feed and close streams, so that feeding is not the bottleneck. Engines are loaded
+// before the clock starts.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <thread>
 
+#include "core/backend/asr_backend_given.h"
 #include "tools/bench_features.h"
 #include "tools/bench_stream.h"
 
@@ -22,10 +24,13 @@ constexpr uint32_t kMaxFeeders = 16;
 // One pass over n utterances.
 class Pass {
  public:
-  Pass(asr_engine *engine, const StreamBench &bench, const FeatureRows &features, uint32_t n_streams, uint64_t n_utterances)
-      : engine_(engine), features_(features), n_utterances_(n_utterances), places_(n_streams) {
+  // on_device: the rows in memory of the engine's device; nullptr: they are fed from the host.
+  Pass(asr_engine *engine, const StreamBench &bench, const FeatureRows &features, const asr_device_rows *on_device,
+       uint32_t n_streams, uint64_t n_utterances)
+      : engine_(engine), features_(features), on_device_(on_device), n_utterances_(n_utterances), places_(n_streams) {
     config_ = stream_config(bench);
-    config_.input = ASR_INPUT_FEATURES;
+    config_.input = bench.loglikes.empty() ? ASR_INPUT_FEATURES : ASR_INPUT_LOGLIKES;
+    if (on_device != nullptr) config_.rows_memory = on_device->memory;
     config_.max_backlog_ms = 0;
     config_.callback = on_event;
     for (uint64_t row = 0, i = 0; i < features.n_frames.size(); row += features.n_frames[i++]) first_row_.push_back(row);
@@ -91,8 +96,14 @@ class Pass {
     asr_stream *stream = nullptr;
     check(asr_open(engine_, &config, &stream));
     place->stream = {stream, asr_close};
-    const float *rows = features_.values.data() + first_row_[number] * features_.n_dims;
-    check(asr_feed(stream, rows, features_.n_frames[number]));
+    const uint64_t first = first_row_[number] * features_.n_dims;
+    if (on_device_ != nullptr) {
+      asr_device_rows rows = *on_device_;
+      rows.offset = first * sizeof(float);
+      check(asr_feed_device(stream, &rows, features_.n_frames[number]));
+    } else {
+      check(asr_feed(stream, features_.values.data() + first, features_.n_frames[number]));
+    }
     check(asr_finish(stream));
   }
 
@@ -120,6 +131,7 @@ class Pass {
 
   asr_engine *const engine_;
   const FeatureRows &features_;
+  const asr_device_rows *const on_device_;
   const uint64_t n_utterances_;
   std::vector<uint64_t> first_row_;  // [utterance]
   asr_stream_config config_{};
@@ -132,6 +144,35 @@ class Pass {
   std::vector<Place> places_;  // last member, so that streams are closed before everything else
 };
 
+// Rows of the host, put into memory of an engine's device.
+class OnDevice {
+ public:
+  OnDevice(const asr_engine *engine, const std::string &device, const std::vector<float> &values) {
+    asr_engine_memory memory{};
+    memory.size = sizeof(memory);
+    check(asr_engine_get_memory(engine, &memory));
+    const asr_backend_api &api = *choose_device(device).api;
+    api_ = extension_of<asr_backend_given_api>(api, ASR_BACKEND_GIVEN);
+    if (api_ == nullptr || memory.memory == ASR_MEMORY_HOST) {
+      fail(ASR_UNSUPPORTED, "bench stream: --device-rows needs a device with memory of its own, such as cuda:0");
+    }
+    asr_device_rows_default(&rows_);
+    if (api_->make(&memory, values.data(), values.size() * sizeof(float), 0, &rows_) != ASR_OK) {
+      fail(ASR_OUT_OF_MEMORY, "bench stream: %s", api.last_error());
+    }
+    made_ = rows_;
+    rows_.user = nullptr;
+  }
+  ~OnDevice() { api_->free_made(&made_); }
+  OnDevice(const OnDevice &) = delete;
+  OnDevice &operator=(const OnDevice &) = delete;
+  const asr_device_rows *rows() const { return &rows_; }
+
+ private:
+  const asr_backend_given_api *api_;
+  asr_device_rows rows_, made_;
+};
+
 double frame_shift_s(const asr_engine *engine) {
   asr_engine_info info;
   info.size = sizeof(info);
@@ -142,7 +183,9 @@ double frame_shift_s(const asr_engine *engine) {
 }  // namespace
 
 void stream_features(const StreamBench &bench) {
-  const FeatureRows features = read_feature_rows(bench.model, bench.features);
+  const bool are_loglikes = !bench.loglikes.empty();
+  const std::string &archive = are_loglikes ? bench.loglikes : bench.features;
+  const FeatureRows features = are_loglikes ? read_loglike_rows(bench.model, archive) : read_feature_rows(bench.model, archive);
   BenchReport report("stream", bench.common, choose_device(bench.common.device),
                      {{"n_streams", "streams", 0},
                       {"utterances", "utterances", 0},
@@ -154,7 +197,8 @@ void stream_features(const StreamBench &bench) {
                       {"peak_memory_mb", "peak MB", 0}});
   report.option("model", std::filesystem::path(bench.model).filename().string());
   if (!bench.search_device.empty()) report.option("search_device", bench.search_device);
-  report.option("features", std::filesystem::path(bench.features).filename().string());
+  report.option(are_loglikes ? "loglikes" : "features", std::filesystem::path(archive).filename().string());
+  if (are_loglikes) report.option("device_rows", bench.device_rows);
   report.option("window", bench.window);
   report.option("beam", bench.beam);
   report.option("max_active", bench.max_active);
@@ -164,11 +208,13 @@ void stream_features(const StreamBench &bench) {
   std::string error;
   for (const uint32_t n_streams : bench.n_streams) {
     const EnginePointer engine = load_engine(bench, n_streams);
+    std::optional<OnDevice> on_device;
+    if (bench.device_rows) on_device.emplace(engine.get(), bench.common.device, features.values);
     const uint64_t n_utterances =
         bench.n_utterances > 0 ? bench.n_utterances : std::max<uint64_t>(features.n_frames.size(), uint64_t{4} * n_streams);
     uint64_t n_frames = 0;
     const Timing time = time_repeats(bench.common.n_repeats, [&] {
-      Pass pass(engine.get(), bench, features, n_streams, n_utterances);
+      Pass pass(engine.get(), bench, features, on_device ? on_device->rows() : nullptr, n_streams, n_utterances);
       pass.run();
       n_frames = pass.n_frames();
       n_failed += pass.n_failed();

@@ -424,6 +424,11 @@ struct StreamConfig : asr_stream_config {
   StreamConfig() noexcept : asr_stream_config() { asr_stream_config_default(this); }
 };
 
+// Rows of log-likelihoods for StreamView::feed_device, with the defaults of asr_device_rows_default.
+struct DeviceRows : asr_device_rows {
+  DeviceRows() noexcept : asr_device_rows() { asr_device_rows_default(this); }
+};
+
 // Several acoustic models of an engine, by name, for StreamConfig.fusion: `config.fusion = fusion.get()`. It must live until
 // Engine::open has returned.
 class Fusion {
@@ -512,6 +517,12 @@ class StreamView {
   template <typename Container>
   Expected<void> try_feed(const Container &values) {
     return feed_all_with(asr_feed, values);
+  }
+
+  // Appends n rows in memory of the engine's device, with a StreamConfig.rows_memory (Engine::memory): asr_feed_device.
+  void feed_device(const asr_device_rows &rows, std::size_t n) { try_feed_device(rows, n).value(); }
+  Expected<void> try_feed_device(const asr_device_rows &rows, std::size_t n) {
+    return detail::outcome(asr_feed_device(handle_, &rows, n));
   }
 
   // Feeds without blocking: all values, or none (false) if feed would block.
@@ -906,6 +917,13 @@ class Engine {
     return {info.device_id,          info.device_name,   info.sample_rate_hz, info.frame_shift_ms, info.n_feature_dims,
             info.n_states,           info.n_words,       info.n_graph_states, info.n_graph_arcs,   info.search_device_id,
             info.search_device_name, info.is_batch != 0, info.n_measurements};
+  }
+
+  // The device whose memory rows may be in: asr_engine_memory.
+  asr_engine_memory memory() const {
+    auto memory = detail::sized<asr_engine_memory>();
+    detail::check(asr_engine_get_memory(get(), &memory));
+    return memory;
   }
 
   // What the engine has done so far, for monitoring: asr_engine_stats.

@@ -67,4 +67,14 @@ void fuse_log_sum(const float *const *rows, const float *weights, const float *o
   }
 }
 
+// The sum is at least 1, so that the least value of the exponential, which -inf has, is nothing to it.
+float sum_of_columns(const float *row, const uint32_t *columns, size_t n) {
+  float best = -std::numeric_limits<float>::infinity();
+  for (size_t i = 0; i < n; ++i) best = row[columns[i]] > best ? row[columns[i]] : best;
+  if (n < 2 || best == -std::numeric_limits<float>::infinity()) return best;
+  float sum = 0;
+  for (size_t i = 0; i < n; ++i) sum += fused_exp(row[columns[i]] - best);
+  return best + fused_log(sum);
+}
+
 }  // namespace asr

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace asr {
 
@@ -15,5 +16,9 @@ void fuse_sum(const float *const *rows, const float *weights, size_t n_models, s
 void fuse_max(const float *const *rows, const float *offsets, size_t n_models, size_t n, float *out);
 void fuse_log_sum(const float *const *rows, const float *weights, const float *offsets, size_t n_models, size_t n,
                   float *scratch, float *out);  // scratch: [n]
+
+// Returns ln of the sum of exp over columns of a row (S1), of which -inf adds nothing; -inf if there is no other.
+// plugins/gpu/given/given-inl.h does the same operations.
+float sum_of_columns(const float *row, const uint32_t *columns, size_t n);
 
 }  // namespace asr

@@ -232,6 +232,38 @@ void Engine::check_scores(const StreamOptions &options) const {
   }
 }
 
+// Rows in memory of the device are read there alone.
+void Engine::check_given_rows(const StreamOptions &options) const {
+  constexpr const char *kField = "asr_open: asr_stream_config.rows_memory";
+  if (!options.is_given_rows()) return;
+  if (options.input != ASR_INPUT_LOGLIKES) {
+    fail(ASR_INVALID_ARGUMENT, "%s is for rows of log-likelihoods; set input to ASR_INPUT_LOGLIKES", kField);
+  }
+  const asr_memory own = model().memory().memory;
+  const auto name = [](asr_memory memory) {
+    return memory == ASR_MEMORY_CUDA     ? "ASR_MEMORY_CUDA"
+           : memory == ASR_MEMORY_OPENCL ? "ASR_MEMORY_OPENCL"
+                                         : "ASR_MEMORY_HOST";
+  };
+  if (own != options.rows_memory) {
+    fail(ASR_UNSUPPORTED, "%s is %s, but %s searches rows in %s%s; copy them there, or load the engine on their device", kField,
+         name(options.rows_memory), model().searcher().entry().id.c_str(), name(own),
+         model().scores() ? "" : " with this model, which has Gaussians");
+  }
+  if (options.blank_skip > 0) {
+    fail(ASR_UNSUPPORTED, "%s is %s, but blank_skip looks at the blanks on the host; leave blank_skip 0", kField, name(own));
+  }
+  if (!model().options().fallback.empty()) {
+    fail(ASR_UNSUPPORTED, "%s is %s, but the engine's fallback could not search these rows once more; load it without one",
+         kField, name(own));
+  }
+  if (options.endpoint && options.lattice_beam == 0) {
+    fail(ASR_UNSUPPORTED,
+         "%s is %s, but an endpoint without lattices may search rows twice; set asr_stream_config.lattice_beam, such as to 8",
+         kField, name(own));
+  }
+}
+
 std::shared_ptr<Speaker> Engine::new_speaker() {
   const std::lock_guard lock(estimation_mutex_);
   std::shared_ptr<const EstimationModel> model = estimation_model_.lock();
@@ -250,6 +282,7 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
          bundle_path_.c_str());
   }
   check_scores(options);
+  check_given_rows(options);
   if (!options.gives_rows()) options.background = background_;
   if (options.format.rate_hz == 0) {
     options.format.rate_hz = static_cast<uint32_t>(model.bundle().front_end.sample_rate_hz);

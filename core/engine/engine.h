@@ -68,6 +68,7 @@ class Engine {
   Scheduler *take_over(const Error &reason);
   std::shared_ptr<Stream> open_session(const StreamOptions &options, GraphName graph, std::shared_ptr<EventQueue> events);
   void check_fusion(const StreamOptions &options) const;
+  void check_given_rows(const StreamOptions &options) const;
   void check_scores(const StreamOptions &options) const;
 
   // Declared first, so that it is destroyed when all memory of the engine has been freed, and gives that back to the system.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/backend/asr_backend_given.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/model/acoustic_model.h"
@@ -100,9 +101,33 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
     n_states_ = scores()->n_states;
     log(ASR_LOG_INFO, "%s: rows of %u log-likelihoods, on %s (%s)", bundle_path.c_str(), n_columns(),
         searcher().entry().id.c_str(), searcher().entry().info.name);
+    load_buffers();
     return;
   }
   load_gaussians(bundle_path);
+}
+
+// Rows of a device are searched where they are.
+void LoadedModel::load_buffers() {
+  given_ = is_split() ? nullptr : extension_of<asr_backend_given_api>(*api(), ASR_BACKEND_GIVEN);
+  if (given_ == nullptr) return;
+  asr_backend_acoustic *buffers = nullptr;
+  const asr_status status = given_->load_buffers(device_.get(), n_states_, &buffers);
+  acoustic_ = {device_.made(status, buffers, "load_buffers"), api()->free_acoustic};
+  device_.check(given_->describe(device_.get(), &memory_));
+}
+
+std::shared_ptr<asr_backend_given_map> LoadedModel::given_map(const asr_given_map_view &view) const {
+  constexpr size_t kMost = 8;
+  for (const GivenMap &loaded : given_maps_) {
+    if (std::equal(loaded.offsets.begin(), loaded.offsets.end(), view.offsets)) return loaded.map;
+  }
+  if (given_maps_.size() == kMost) given_maps_.erase(given_maps_.begin());
+  asr_backend_given_map *map = nullptr;
+  const asr_status status = given_->load_map(device_.get(), &view, &map);
+  BackendPointer<asr_backend_given_map> owner(device_.made(status, map, "load_map"), given_->free_map);
+  given_maps_.push_back({{view.offsets, view.offsets + view.n_states}, objects_->hold(std::move(owner), nullptr)});
+  return given_maps_.back().map;
 }
 
 void LoadedModel::load_gaussians(const std::string &bundle_path) {

@@ -18,6 +18,11 @@
 #include "core/model/acoustic_model.h"
 #include "core/model/bundle.h"
 
+// Of core/backend/asr_backend_given.h.
+struct asr_backend_given_api;
+struct asr_backend_given_map;
+struct asr_given_map_view;
+
 namespace asr {
 
 struct EngineOptions {
@@ -81,11 +86,18 @@ class LoadedModel {
   // Returns the slot that fuses scores of several models on the device, for searches of the same device; nullptr if it
   // has none.
   const asr_backend_fusion_api *fusion() const { return fusion_; }
+  // Returns the slots that read rows in memory of the device, which searches them; nullptr if there are none, or the model has
+  // Gaussians.
+  const asr_backend_given_api *given() const { return given_; }
+  // Returns the map of such rows, loaded unless one with its offsets was. On the engine's thread.
+  std::shared_ptr<asr_backend_given_map> given_map(const asr_given_map_view &view) const;
+  const asr_engine_memory &memory() const { return memory_; }  // that rows may be in
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }
   // States of the acoustic model: length of a row of log-likelihoods. n_columns(): of such a row as it is fed.
   uint32_t n_states() const { return n_states_; }
   uint32_t n_columns() const { return scores() ? scores()->n_columns() : n_states_; }
-  // Set if the bundle has no Gaussians: then acoustic() is nullptr, and only log-likelihoods can be fed.
+  // Set if the bundle has no Gaussians: only log-likelihoods can be fed, and acoustic() has the score buffers of given(), or is
+  // nullptr.
   const std::optional<ScoreModel> &scores() const { return bundle_.scores; }
   uint32_t n_lanes() const { return n_lanes_; }  // channels in an advance
   double frame_shift_s() const { return bundle_.front_end.shift_samples / bundle_.front_end.sample_rate_hz; }
@@ -93,6 +105,7 @@ class LoadedModel {
  private:
   void open_searcher();
   void open_extractor();
+  void load_buffers();
   void load_gaussians(const std::string &bundle_path);
 
   EngineOptions options_;
@@ -108,6 +121,13 @@ class LoadedModel {
   const std::unique_ptr<DeviceObjects> objects_;
   const asr_backend_signals_api *signals_ = nullptr;
   const asr_backend_fusion_api *fusion_ = nullptr;
+  const asr_backend_given_api *given_ = nullptr;
+  asr_engine_memory memory_{};
+  struct GivenMap {
+    std::vector<float> offsets;  // in which maps of one model differ
+    std::shared_ptr<asr_backend_given_map> map;
+  };
+  mutable std::vector<GivenMap> given_maps_;  // the latest
 };
 
 }  // namespace asr

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/rows/device_rows.h"
+#include "core/rows/given_rows.h"
 #include "core/rows/host_rows.h"
 #include "core/rows/speaker_track.h"
 
@@ -32,6 +33,7 @@ std::unique_ptr<RowSource> make_row_source(const LoadedModel &model, const Strea
     if (!may_rewind) return source;
     return std::make_unique<RewoundRows>(std::move(source), model, options);
   };
+  if (options.is_given_rows()) return std::make_unique<GivenRows>(model, options);
   if (!options.is_audio()) return rewindable(std::make_unique<FedRows>(model, options, speaker));
   const bool has_models = speaker != nullptr && speaker->uses_means();  // the fused step scores by the engine's own
   const bool is_measured = start != nullptr && std::holds_alternative<WholeMeanState>(*start);  // the device measures itself

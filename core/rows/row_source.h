@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RowSource converts a stream's input to rows and adds them to windows. The rows are fed or made here (host_rows.h), or the
-// device makes them in the fused step (device_rows.h). A stream has one source for its whole life, unless that asks to be
-// replaced. Only the engine's thread uses it.
+// RowSource converts a stream's input to rows and adds them to windows. The rows are fed or made here (host_rows.h), are
+// given in memory of the device (given_rows.h), or the device makes them in the fused step (device_rows.h). A stream has one
+// source for its whole life, unless that asks to be replaced. Only the engine's thread uses it.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 #include "core/engine/loaded_model.h"
 #include "core/feature/mean_state.h"
 #include "core/rows/window_rows.h"
+#include "core/stream/given_rows.h"
 #include "core/stream/stream_options.h"
 
 namespace asr {
@@ -27,6 +28,7 @@ class RowSource {
   // Input: samples, or whole rows if the stream is fed rows.
   size_t n_wanted() const;  // values to add before the next window; 0 = enough are waiting
   virtual void add(const float *values, size_t n) = 0;
+  virtual void add_given(std::vector<GivenSpan> /*spans*/) {}  // instead of add(), if the rows are in memory of the device
   void end();
   bool has_ended() const { return ended_; }
 

@@ -3,54 +3,61 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "core/base/fused_rows.h"
 #include "core/engine/loaded_model.h"
 
 namespace asr {
 
-std::unique_ptr<TokenRows> TokenRows::make(const LoadedModel &model, const StreamOptions &options) {
-  if (!model.scores() || options.input != ASR_INPUT_LOGLIKES) return nullptr;
-  const ScoreModel &scores = *model.scores();
-  std::unique_ptr<TokenRows> made(new TokenRows(scores, options));
-  const bool has_offsets = std::any_of(made->offsets_.begin(), made->offsets_.end(), [](float offset) { return offset != 0; });
-  if (made->sums_.empty() && !has_offsets && made->map_ == nullptr) return nullptr;
-  return made;
-}
-
-TokenRows::TokenRows(const ScoreModel &model, const StreamOptions &options) : model_(model), offsets_(model.n_states, 0) {
+TokenMap::TokenMap(const ScoreModel &model, const StreamOptions &options) : offsets(model.n_states, 0) {
   if (!model.state_of_column.empty()) {
-    for (uint32_t state = 0; state < model.n_states; ++state) sums_.push_back({state, {}});
-    for (uint32_t column = 0; column < model.n_columns(); ++column) {
-      if (model.state_of_column[column] != kNoToken) sums_[model.state_of_column[column]].columns.push_back(column);
+    // Entry s + 2 counts the columns of state s. Then entry s + 1 says where they begin, and as they are filled in where they
+    // end.
+    begins.assign(size_t{model.n_states} + 2, 0);
+    for (const uint32_t state : model.state_of_column) {
+      if (state != kNoToken) ++begins[state + 2];
     }
+    for (size_t i = 2; i < begins.size(); ++i) begins[i] += begins[i - 1];
+    columns.resize(begins.back());
+    for (uint32_t column = 0; column < model.n_columns(); ++column) {
+      const uint32_t state = model.state_of_column[column];
+      if (state != kNoToken) columns[begins[state + 1]++] = column;
+    }
+    begins.pop_back();
   }
   const double prior_scale = options.prior_scale ? static_cast<double>(*options.prior_scale) : model.prior_scale;
   for (uint32_t state = 0; state < model.n_states && !model.log_priors.empty(); ++state) {
-    offsets_[state] -= static_cast<float>(prior_scale * static_cast<double>(model.log_priors[state]));
+    offsets[state] -= static_cast<float>(prior_scale * static_cast<double>(model.log_priors[state]));
   }
   if (model.has_blank()) {
-    offsets_[model.blank] -= options.blank_penalty ? *options.blank_penalty : static_cast<float>(model.blank_penalty);
+    offsets[model.blank] -= options.blank_penalty ? *options.blank_penalty : static_cast<float>(model.blank_penalty);
   }
-  if (options.blank_skip > 0) {
-    skip_from_ = std::log(options.blank_skip);
-    map_ = std::make_shared<FrameMap>();
-  }
+}
+
+std::unique_ptr<TokenRows> TokenRows::make(const LoadedModel &model, const StreamOptions &options) {
+  if (!model.scores() || options.input != ASR_INPUT_LOGLIKES) return nullptr;
+  std::unique_ptr<TokenRows> made(new TokenRows(*model.scores(), options));
+  const std::vector<float> &offsets = made->token_map_.offsets;
+  const bool has_offsets = std::any_of(offsets.begin(), offsets.end(), [](float offset) { return offset != 0; });
+  if (made->token_map_.is_one_to_one() && !has_offsets && made->map_ == nullptr) return nullptr;
+  return made;
+}
+
+TokenRows::TokenRows(const ScoreModel &model, const StreamOptions &options) : model_(model), token_map_(model, options) {
+  if (options.blank_skip == 0) return;
+  skip_from_ = std::log(options.blank_skip);
+  map_ = std::make_shared<FrameMap>();
 }
 
 // A state without a column is closed.
 void TokenRows::convert(const float *columns, float *row) const {
-  constexpr float kClosed = -std::numeric_limits<float>::infinity();
-  if (sums_.empty()) std::copy_n(columns, model_.n_states, row);
-  for (const Sum &sum : sums_) {
-    float best = kClosed;
-    for (const uint32_t column : sum.columns) best = std::max(best, columns[column]);
-    float total = 0;
-    if (sum.columns.size() > 1 && best > kClosed) {
-      for (const uint32_t column : sum.columns) total += std::exp(columns[column] - best);
-      best += std::log(total);
-    }
-    row[sum.state] = best;
+  if (token_map_.is_one_to_one()) {
+    std::copy_n(columns, model_.n_states, row);
+    return;
+  }
+  const std::vector<uint32_t> &begins = token_map_.begins;
+  for (uint32_t state = 0; state < model_.n_states; ++state) {
+    row[state] = sum_of_columns(columns, token_map_.columns.data() + begins[state], begins[state + 1] - begins[state]);
   }
 }
 
@@ -70,7 +77,7 @@ void TokenRows::append(const float *columns, size_t n, std::vector<float> *rows)
       continue;
     }
     ++n_rows_;
-    for (uint32_t state = 0; state < model_.n_states; ++state) row[state] += offsets_[state];
+    for (uint32_t state = 0; state < model_.n_states; ++state) row[state] += token_map_.offsets[state];
   }
 }
 

@@ -13,6 +13,16 @@
 
 namespace asr {
 
+// TokenMap says how columns of the network become states: state s is the sum of columns[begins[s]] ... of columns[begins[s + 1]
+// - 1], plus offsets[s].
+struct TokenMap {
+  TokenMap(const ScoreModel &model, const StreamOptions &options);
+  bool is_one_to_one() const { return begins.empty(); }  // state s is column s
+
+  std::vector<uint32_t> begins, columns;
+  std::vector<float> offsets;  // [n_states]: less the prior's share, and the penalty of the blank
+};
+
 class TokenRows {
  public:
   // nullptr if the rows are taken as they are.
@@ -27,13 +37,8 @@ class TokenRows {
   void convert(const float *columns, float *row) const;
 
   const ScoreModel &model_;
-  struct Sum {
-    uint32_t state;
-    std::vector<uint32_t> columns;
-  };
-  std::vector<Sum> sums_;       // empty: one column a state
-  std::vector<float> offsets_;  // [n_states]
-  float skip_from_ = 0;         // log-likelihood of a blank that is beyond the threshold
+  const TokenMap token_map_;
+  float skip_from_ = 0;  // log-likelihood of a blank that is beyond the threshold
   std::shared_ptr<FrameMap> map_;
   bool was_blank_ = false;  // the frame before
   uint64_t n_rows_ = 0, n_skipped_ = 0;

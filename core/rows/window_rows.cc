@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/backend/asr_backend_given.h"
+#include "core/base/error.h"
 #include "core/rows/row_source.h"
 #include "core/rows/speaker_track.h"
 
@@ -19,6 +21,7 @@ void WindowRows::clear() {
   fused_.clear();
   steps_.clear();
   returns_.clear();
+  given_.clear();
   n_rows_ = 0;
 }
 
@@ -77,7 +80,49 @@ WindowRows::Place WindowRows::add_for_host(std::shared_ptr<FusedModels> models, 
   return {&loglikes_, first_row};
 }
 
+WindowRows::Place WindowRows::add_given(const std::shared_ptr<asr_backend_given_map> &map, std::vector<GivenSpan> spans) {
+  const size_t first_row = n_rows_;
+  given_.reserve(given_.size() + spans.size());
+  for (GivenSpan &span : spans) {
+    const auto n = static_cast<uint32_t>(span.n_rows);
+    given_.push_back({map, std::move(span), n_rows_});
+    n_rows_ += n;
+  }
+  return {nullptr, first_row};
+}
+
+// Rows that are checked by check_given() later; a failure before that leaves them without a fault.
+void WindowRows::read_given() {
+  std::vector<asr_given_job> jobs;
+  jobs.reserve(given_.size());
+  for (const Given &given : given_) {
+    const auto n = static_cast<uint32_t>(given.span.n_rows);
+    jobs.push_back({given.map.get(), &given.span.piece->rows, given.span.first_row, given.first_row, n});
+  }
+  if (faults_.size() < n_rows_) faults_.resize(n_rows_);
+  std::fill_n(faults_.begin(), n_rows_, 0);
+  model_.device().check(model_.given()->read(model_.device().get(), model_.acoustic(), jobs.data(), jobs.size(), n_rows_,
+                                             buffer_, faults_.data()));
+}
+
+void WindowRows::check_given(const Place &place, size_t n) const {
+  if (given_.empty() || place.loglikes != nullptr) return;
+  const auto begin = faults_.begin() + static_cast<ptrdiff_t>(place.first_row), end = begin + static_cast<ptrdiff_t>(n);
+  const auto fault = std::find_if(begin, end, [](uint32_t value) { return value != 0; });
+  if (fault == end) return;
+  const auto row = static_cast<uint32_t>(fault - faults_.begin());
+  const Given &given = *std::find_if(given_.rbegin(), given_.rend(), [&](const Given &g) { return g.first_row <= row; });
+  const uint64_t frame = given.span.piece->first_frame + given.span.first_row + (row - given.first_row);
+  const auto number = static_cast<unsigned long long>(frame);
+  if (*fault == ASR_GIVEN_ALL_CLOSED) {
+    fail(ASR_BAD_AUDIO, "asr_feed_device: frame %llu: all log-likelihoods are -inf; some state must be possible in every frame",
+         number);
+  }
+  fail(ASR_BAD_AUDIO, "asr_feed_device: frame %llu: value %u is not a number, or infinite", number, *fault - 1);
+}
+
 void WindowRows::score() {
+  if (!given_.empty()) read_given();
   if (!fused_.empty()) fused_.score(model_, buffer_);
   if (steps_.empty()) return;
   score_steps();

@@ -9,6 +9,7 @@
 
 #include "core/engine/loaded_model.h"
 #include "core/rows/fused_models.h"
+#include "core/stream/given_rows.h"
 
 namespace asr {
 
@@ -42,6 +43,9 @@ class WindowRows {
   Place add_for_host(std::shared_ptr<FusedModels> models, const RowSource &source, size_t n);
   Place add_for_host(std::shared_ptr<FusedModels> model, const float *rows, size_t n);
 
+  // Adds a stream's next rows in memory of the device, which reads them into the score buffer.
+  Place add_given(const std::shared_ptr<asr_backend_given_map> &map, std::vector<GivenSpan> spans);
+
   // Issues the scoring. The scores are valid once the device has been awaited, and scores that the host fuses after
   // combine().
   void score();
@@ -55,11 +59,15 @@ class WindowRows {
   // Returns log-likelihoods that are on the host, after combine().
   const float *loglikes(const Place &place) const { return place.loglikes->data() + place.first_row * model_.n_states(); }
 
+  // Throws if one of n rows at a place, read in memory of the device, is none that can be searched; as returned_rows().
+  void check_given(const Place &place, size_t n) const;
+
   // Sets where a job's log-likelihoods are.
   void locate(const Place &place, asr_advance_job *job) const;
 
  private:
   void score_steps();
+  void read_given();
   float *const *reserve_returned();
 
   const LoadedModel &model_;
@@ -70,8 +78,15 @@ class WindowRows {
   std::vector<bool> returns_;               // flag of each step: its rows come to the host
   std::vector<float> returned_;             // rows of the score buffer, if any step's come; only grows
   std::vector<float *> returned_to_;        // rows of each step; NULL: its rows do not come
-  uint32_t n_rows_ = 0;                     // rows of the score buffer
-  std::vector<float> scores_;               // the score buffer on the host, if another device searches; only grows
+  struct Given {
+    std::shared_ptr<asr_backend_given_map> map;
+    GivenSpan span;
+    uint32_t first_row;
+  };
+  std::vector<Given> given_;      // in the order of their rows; then there are no steps
+  std::vector<uint32_t> faults_;  // of these rows; only grows
+  uint32_t n_rows_ = 0;           // rows of the score buffer
+  std::vector<float> scores_;     // the score buffer on the host, if another device searches; only grows
 };
 
 }  // namespace asr

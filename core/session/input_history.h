@@ -35,6 +35,8 @@ class InputHistory {
     }
     return n_taken;
   }
+  // The same of rows in memory of the device, which are never kept.
+  size_t take_given(size_t n, std::vector<GivenSpan> *spans) { return n > 0 ? intake_->take_given(n, spans) : 0; }
   bool ended() const { return n_read_ == kept_.size() && intake_->ended(); }
   bool at_mark() const { return n_read_ == kept_.size() && intake_->at_mark(); }
 

@@ -229,13 +229,21 @@ void Session::move_to(Inbox *inbox, const LoadedModel &model) noexcept {
 }
 
 void Session::fill() {
-  if (makes_rows()) progressed_ = gate_ ? fill_by_gate() : fill_directly();
+  if (makes_rows()) progressed_ = options_.is_given_rows() ? fill_given() : gate_ ? fill_by_gate() : fill_directly();
 }
 
 bool Session::fill_directly() {
   std::vector<float> values(rows_->n_wanted());
   const size_t n = history_.take(values.data(), values.size());
   if (n > 0) add_to_rows(values.data(), n);
+  if (history_.ended()) end_rows();
+  return n > 0;
+}
+
+bool Session::fill_given() {
+  std::vector<GivenSpan> spans;
+  const size_t n = history_.take_given(rows_->n_wanted(), &spans);
+  rows_->add_given(std::move(spans));
   if (history_.ended()) end_rows();
   return n > 0;
 }

@@ -110,6 +110,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool is_utterance_cancelled() { return stream_.requests()->kept_frame() > utterance_frame_; }
 
   bool fill_directly();
+  bool fill_given();
   bool fill_by_gate();
   void add_to_rows(const float *values, size_t n);
   void end_rows();

@@ -112,6 +112,7 @@ void Window::take_outcomes() {
     asr_backend_channel *const channel = session->utterance().channel().get();
     asr_backend_channel *const background = session->utterance().background().get();
     try {
+      rows_.check_given(share.place, share.n_rows);
       device.check(device.api()->outcome(device.get(), channel));
       if (background != nullptr) device.check(device.api()->outcome(device.get(), background));
       session->set_left(n_left(device, channel, background));

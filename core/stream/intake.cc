@@ -166,11 +166,36 @@ bool Intake::push(const std::vector<float> &values, bool may_wait, const char *c
   check_open(call);
   const size_t n = std::min<uint64_t>(values.size(), max_values_ - timeline_.position());
   ring_.push(values.data(), n);
+  return advance(n, values.size());
+}
+
+// Notes that n of n_wanted values were appended. Returns as push().
+bool Intake::advance(size_t n, size_t n_wanted) {
   timeline_.advance(n);
   meter_->set_fed(timeline_.position());
   if (options_.idle) last_fed_ = Clock::now();
-  finished_ = is_full_ = n < values.size();
-  return ring_.size() >= min_values_ || is_full_;
+  finished_ = is_full_ = n < n_wanted;
+  return n_waiting() >= min_values_ || is_full_;
+}
+
+void Intake::feed_given(std::shared_ptr<GivenPiece> piece, size_t n_rows, WhenFull when_full) {
+  const HeldLog held;
+  const char *const call = "asr_feed_device";
+  const std::lock_guard feeding(feeding_);
+  bool is_enough;
+  {
+    std::unique_lock lock(mutex_);
+    if (when_full == WhenFull::kWait) room_.wait(lock, [&] { return !is_over_limit() || closed_; });
+    check_open(call);
+    const size_t n = std::min<uint64_t>(n_rows * row_length_, max_values_ - timeline_.position());
+    piece->first_frame = timeline_.position() / row_length_;
+    if (n > 0) given_.push_back({std::move(piece), 0, n / row_length_});
+    n_given_ += n;
+    is_enough = advance(n, n_rows * row_length_);
+  }
+  if (is_enough) notify_();
+  const std::lock_guard lock(mutex_);
+  if (is_full_) fail_full(call);
 }
 
 // If the rates differ, the last samples before the mark are still in the resampler and come after it.
@@ -217,25 +242,41 @@ void Intake::finish() {
   notify_();
 }
 
+// Returns how many of n values may be taken: whole rows, and none beyond a mark.
+size_t Intake::n_takable(size_t n) const {
+  if (timeline_.has_end()) {
+    n = std::min<uint64_t>(n, timeline_.next_end() - n_taken_);
+  } else if (!finished_ && n_waiting() < min_values_) {
+    return 0;
+  }
+  return std::min(n, n_waiting()) / row_length_ * row_length_;
+}
+
 size_t Intake::take(float *values, size_t n) {
-  size_t n_taken;
   {
     std::lock_guard lock(mutex_);
-    if (timeline_.has_end()) {
-      n = std::min<uint64_t>(n, timeline_.next_end() - n_taken_);
-    } else if (!finished_ && ring_.size() < min_values_) {
-      return 0;
-    }
-    n_taken = ring_.pop(values, n / row_length_ * row_length_);
-    n_taken_ += n_taken;
+    n = ring_.pop(values, n_takable(n));
+    n_taken_ += n;
   }
   room_.notify_all();
-  return n_taken;
+  return n;
+}
+
+size_t Intake::take_given(size_t n, std::vector<GivenSpan> *spans) {
+  {
+    std::lock_guard lock(mutex_);
+    n = n_takable(n);
+    move_rows(n / row_length_, &given_, spans);
+    n_given_ -= n;
+    n_taken_ += n;
+  }
+  room_.notify_all();
+  return n;
 }
 
 bool Intake::ended() const {
   std::lock_guard lock(mutex_);
-  return finished_ && ring_.size() == 0 && !timeline_.has_end();
+  return finished_ && n_waiting() == 0 && !timeline_.has_end();
 }
 
 bool Intake::at_mark() const {
@@ -263,10 +304,14 @@ uint64_t Intake::n_values() const {
   return timeline_.position();
 }
 
+// Rows of the device that wait are given back, outside the lock.
 void Intake::close(const Error &reason) noexcept {
+  std::deque<GivenSpan> dropped;
   {
     std::lock_guard lock(mutex_);
     if (!closed_) closed_ = reason;
+    dropped.swap(given_);
+    n_given_ = 0;
   }
   room_.notify_all();
 }

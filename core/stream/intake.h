@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "core/audio/resampler.h"
 #include "core/audio/sample_ring.h"
 #include "core/base/error.h"
+#include "core/stream/given_rows.h"
 #include "core/stream/meter.h"
 #include "core/stream/stream_options.h"
 #include "core/stream/timeline.h"
@@ -49,6 +51,8 @@ class Intake {
     kRefuse,  // throws ASR_BUSY, with nothing taken; also while another thread is feeding
   };
   void feed(const void *samples, size_t n, WhenFull when_full);
+  // The same for rows in memory of the device, which are complete.
+  void feed_given(std::shared_ptr<GivenPiece> piece, size_t n_rows, WhenFull when_full);
   void mark();  // separates the values fed so far from later ones
   void finish();
   // The same as mark() if nothing was fed since `then`; returns when something was, or nothing if the input needs no mark.
@@ -56,9 +60,10 @@ class Intake {
   std::optional<Clock::time_point> mark_if_idle_since(Clock::time_point then);
 
   // The engine's side. Values beyond a mark cannot be taken before the mark is passed.
-  size_t take(float *values, size_t n);  // at most n; none below min_values while more may come
-  bool ended() const;                    // finished, and everything was taken
-  bool at_mark() const;                  // everything before the next mark was taken
+  size_t take(float *values, size_t n);                        // at most n; none below min_values while more may come
+  size_t take_given(size_t n, std::vector<GivenSpan> *spans);  // the same of rows in memory of the device
+  bool ended() const;                                          // finished, and everything was taken
+  bool at_mark() const;                                        // everything before the next mark was taken
   void pass_mark();
   bool is_finished() const;                  // asr_finish was called, and the stream is not stopped
   bool ends_at_mark() const;                 // finished, with nothing fed since the last mark
@@ -71,8 +76,12 @@ class Intake {
   void check_scale(const float *values, size_t n, const char *call);
   void append(const void *samples, size_t n, std::vector<float> *values);
   bool push(const std::vector<float> &values, bool may_wait, const char *call);
-  bool is_over_limit() const { return limit_ > 0 && ring_.size() > limit_; }  // requires mutex_
-  void check_open(const char *call) const;                                    // requires mutex_
+  // These require mutex_.
+  size_t n_waiting() const { return ring_.size() + n_given_; }
+  bool is_over_limit() const { return limit_ > 0 && n_waiting() > limit_; }
+  size_t n_takable(size_t n) const;
+  bool advance(size_t n, size_t n_wanted);
+  void check_open(const char *call) const;  // requires mutex_
   [[noreturn]] void fail_full(const char *call) const;
 
   const StreamOptions &options_;
@@ -92,6 +101,8 @@ class Intake {
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable room_;
   SampleRing ring_;
+  std::deque<GivenSpan> given_;
+  size_t n_given_ = 0;  // values in it
   Timeline timeline_;
   uint64_t n_taken_ = 0;
   Clock::time_point last_fed_{};  // if the stream ends utterances when it is idle

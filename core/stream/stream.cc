@@ -2,7 +2,11 @@
 #include "core/stream/stream.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
+#include <thread>
+
+#include "core/backend/asr_backend_given.h"
 
 namespace asr {
 
@@ -40,6 +44,7 @@ std::optional<CmnKind> kind_of_state(const StreamOptions &options, const FrontEn
 Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel &model, std::shared_ptr<EventQueue> events,
                std::function<void()> notify, EngineMeter *meter)
     : options_(options),
+      model_(model),
       is_batch_(options.is_batch(model.bundle().front_end)),
       frame_values_(options.values_per_frame(model)),
       max_untaken_rows_(options.gives_rows() ? backlog_frames(options, model) : 0),
@@ -79,7 +84,55 @@ void Stream::require_room_for_rows(bool may_wait) {
        may_wait ? "asr_feed" : "asr_try_feed", options_.callback ? "the callback" : "asr_result");
 }
 
+// Rows of a stream are all in one kind of memory.
+void Stream::check_rows_memory(const char *call, asr_memory memory) const {
+  if (memory == options_.rows_memory) return;
+  if (options_.is_given_rows()) {
+    fail(ASR_INVALID_ARGUMENT,
+         "%s: the stream takes rows in memory of the engine's device; feed others to another stream, or "
+         "leave asr_stream_config.rows_memory as it is by default",
+         call);
+  }
+  fail(ASR_INVALID_ARGUMENT, "%s: the stream takes rows on the host; set asr_stream_config.rows_memory to that of these rows",
+       call);
+}
+
+// Looks often at first, since most producers are done or nearly so.
+void Stream::await_producer(const asr_device_rows &rows) {
+  constexpr std::chrono::microseconds kFirst(20), kLongest(500);
+  std::chrono::microseconds pause = kFirst;
+  for (;;) {
+    uint32_t is_ready = 0;
+    model_.device().check(model_.given()->is_ready(model_.device().get(), &rows, &is_ready));
+    if (is_ready != 0) return;
+    intake_.requests("asr_feed_device");  // throws if the stream was closed meanwhile
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 3 / 2, kLongest);
+  }
+}
+
+void Stream::feed_device(std::shared_ptr<GivenPiece> piece, size_t n) {
+  const asr_device_rows &rows = piece->rows;
+  check_rows_memory("asr_feed_device", rows.memory);
+  if (rows.memory == ASR_MEMORY_HOST) {
+    const std::vector<float> packed = packed_host_rows(rows, n, frame_values_);
+    return feed(packed.empty() ? first_value(rows) : packed.data(), n);
+  }
+  if (n > 0) {
+    carried_.note_fed();
+    model_.device().check(model_.given()->check(model_.device().get(), &rows, n, model_.n_columns()));
+    await_producer(rows);
+  }
+  try {
+    intake_.feed_given(std::move(piece), n, in_callback() ? Intake::WhenFull::kTake : Intake::WhenFull::kWait);
+  } catch (const std::bad_alloc &) {
+    starve();
+    throw;
+  }
+}
+
 void Stream::feed(const void *samples, size_t n) {
+  check_rows_memory("asr_feed", ASR_MEMORY_HOST);
   if (n > 0) carried_.note_fed();
   require_room_for_rows(true);
   try {
@@ -91,6 +144,7 @@ void Stream::feed(const void *samples, size_t n) {
 }
 
 void Stream::try_feed(const void *samples, size_t n) {
+  check_rows_memory("asr_try_feed", ASR_MEMORY_HOST);
   if (n > 0) carried_.note_fed();
   require_room_for_rows(false);
   try {

@@ -25,6 +25,8 @@ class Stream {
   void replace(Stream *before) noexcept;  // `before` gets no further events to its user, and ends; call first, before start()
   void feed(const void *samples, size_t n);
   void try_feed(const void *samples, size_t n);  // throws ASR_BUSY if feed would block
+  // Appends rows of asr_feed_device. Waits for their producer.
+  void feed_device(std::shared_ptr<GivenPiece> piece, size_t n);
   void end_utterance();
   void cancel_utterance();
   void set_graph(GraphName graph);  // for the next utterance
@@ -62,6 +64,8 @@ class Stream {
   Error reason_of(const Error &failure) const;  // the user's reason, if work failed because of a call that stopped it
 
  private:
+  void check_rows_memory(const char *call, asr_memory memory) const;
+  void await_producer(const asr_device_rows &rows);
   void require_endpoints(const char *call) const;
   void require_lattices() const;
   void starve() noexcept;
@@ -69,6 +73,7 @@ class Stream {
   void stop(const Error &reason) noexcept;
 
   const StreamOptions options_;
+  const LoadedModel &model_;
   const bool is_batch_;  // the mean is taken over all audio
   const size_t frame_values_;
   const uint64_t max_untaken_rows_;  // beyond which feeding waits, if the stream gives rows; 0: it never does

@@ -90,10 +90,12 @@ struct StreamOptions {
   // For models of tokens. Unset: the bundle's.
   std::optional<float> blank_penalty, prior_scale;
   float blank_skip = 0;                        // probability of a blank beyond which frames are skipped; 0: none is
+  asr_memory rows_memory = ASR_MEMORY_HOST;    // of rows of log-likelihoods; another one: of the engine's device
   std::function<void(EventPointer)> callback;  // empty: events are polled
 
   // Returns true if results may be compared with the background.
   bool compares() const { return background != nullptr && reject_threshold.value_or(0) >= 0; }
+  bool is_given_rows() const { return rows_memory != ASR_MEMORY_HOST; }  // by asr_feed_device alone
   bool is_audio() const { return input != ASR_INPUT_FEATURES && input != ASR_INPUT_LOGLIKES; }
   bool gives_rows() const { return output != Output::kWords; }
   bool has_floats() const { return !is_audio() || input == ASR_INPUT_FLOAT; }  // is fed floats, which may not be finite

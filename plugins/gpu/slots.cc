@@ -8,6 +8,7 @@
 
 #include "core/backend/asr_backend_forced.h"
 #include "core/backend/asr_backend_fusion.h"
+#include "core/backend/asr_backend_given.h"
 #include "core/backend/asr_backend_signals.h"
 #include "core/backend/asr_backend_statistics.h"
 #include "core/base/error.h"
@@ -29,6 +30,7 @@ struct asr_backend_channel {};
 struct asr_backend_rows {};
 struct asr_backend_sums {};
 struct asr_backend_forced {};
+struct asr_backend_given_map {};
 
 namespace asr::gpu {
 
@@ -94,6 +96,12 @@ struct LoadedForced : asr_backend_forced {
   Forced forced;
 };
 
+struct LoadedGivenMap : asr_backend_given_map {
+  LoadedGivenMap(OpenedDevice &owner, const asr_given_map_view &view) : owner(owner), map(owner.device, view) {}
+  OpenedDevice &owner;
+  GivenMap map;
+};
+
 namespace {
 
 LoadedFeatures &of(asr_backend_features *handle) { return *static_cast<LoadedFeatures *>(handle); }
@@ -105,6 +113,8 @@ Sums &of(asr_backend_sums *handle) { return *static_cast<Sums *>(handle); }
 Rows &of(asr_backend_rows *handle) { return *static_cast<Rows *>(handle); }
 const Rows &of(const asr_backend_rows *handle) { return *static_cast<const Rows *>(handle); }
 LoadedForced &of(asr_backend_forced *handle) { return *static_cast<LoadedForced *>(handle); }
+LoadedGivenMap &of(asr_backend_given_map *handle) { return *static_cast<LoadedGivenMap *>(handle); }
+const LoadedGivenMap &of(const asr_backend_given_map *handle) { return *static_cast<const LoadedGivenMap *>(handle); }
 
 // Makes the device current, for slots that cannot fail, on a thread that may have used another device last.
 void use_if_possible(OpenedDevice &d) noexcept {
@@ -507,12 +517,94 @@ asr_status score_forced(asr_backend_device *device, asr_backend_forced *forced, 
   return failure();
 }
 
+// ---- given rows --------------------------------------------------------------------------------------------------------
+
+asr_status load_buffers(asr_backend_device *device, uint32_t n_states, asr_backend_acoustic **acoustic) noexcept try {
+  return load_acoustic(device, &StandIn(n_states).view(), acoustic);
+} catch (...) {
+  return failure();
+}
+
+asr_status load_map(asr_backend_device *device, const asr_given_map_view *view, asr_backend_given_map **map) noexcept try {
+  *map = new LoadedGivenMap(use(device), *view);
+  return ASR_OK;
+} catch (...) {
+  return failure();
+}
+
+void free_map(asr_backend_given_map *map) {
+  if (map == nullptr) return;
+  use_if_possible(of(map).owner);
+  delete &of(map);
+}
+
+asr_status read_given(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_given_job *jobs, size_t n_jobs,
+                      uint32_t n_rows, uint32_t buffer, uint32_t *faults) noexcept try {
+  OpenedDevice &d = use(device);
+  if (!d.given) d.given = std::make_unique<GivenReader>(d.device);
+  std::vector<GivenReader::Job> list;
+  for (size_t j = 0; j < n_jobs; ++j) {
+    const asr_given_job &job = jobs[j];
+    list.push_back({&of(job.map).map, job.given, job.first_given, job.first_row, job.n_rows});
+  }
+  d.lanes.release(&of(acoustic).acoustic, buffer);
+  d.given->read(list, n_rows, &of(acoustic).acoustic, buffer, faults, &d.returned_rows);
+  return ASR_OK;
+} catch (...) {
+  return failure();
+}
+
+// The device of slots that any thread calls; they choose it for themselves.
+const Device &device_of(asr_backend_device *handle) { return static_cast<OpenedDevice *>(handle)->device; }
+
+asr_status check_given_slot(asr_backend_device *device, const asr_device_rows *given, uint64_t n_rows,
+                            uint32_t n_columns) noexcept try {
+  check_given(device_of(device), *given, n_rows, n_columns);
+  return ASR_OK;
+} catch (...) {
+  return failure();
+}
+
+asr_status is_ready(asr_backend_device *device, const asr_device_rows *given, uint32_t *is_ready) noexcept try {
+  *is_ready = is_given_ready(device_of(device), *given) ? 1 : 0;
+  return ASR_OK;
+} catch (...) {
+  return failure();
+}
+
+asr_status describe(asr_backend_device *device, asr_engine_memory *memory) noexcept try {
+  const size_t size = memory->size;
+  *memory = {};
+  memory->size = size;
+  describe_memory(device_of(device), memory);
+  return ASR_OK;
+} catch (...) {
+  return failure();
+}
+
+asr_status make_rows(const asr_engine_memory *memory, const void *values, size_t n_bytes, uint32_t delay_ms,
+                     asr_device_rows *given) noexcept try {
+  make_given(*memory, values, n_bytes, delay_ms, given);
+  return ASR_OK;
+} catch (...) {
+  return failure();
+}
+
+void free_made_rows(asr_device_rows *given) {
+  try {
+    free_made_given(given);
+  } catch (...) {  // a lost device can be closed
+  }
+}
+
 constexpr asr_backend_signals_api kSignals = {sizeof kSignals, prepare,        signal_begin,    signal_end, step,
                                               set_transform,   step_with_rows, kMaxWholeFrames, 0};
 constexpr asr_backend_fusion_api kFusion = {sizeof kFusion, fuse};
 constexpr asr_backend_statistics_api kStatistics = {sizeof kStatistics, prepare_statistics, load_rows, free_rows,
                                                     sums_begin,         sums_end,           add,       read};
 constexpr asr_backend_forced_api kForced = {sizeof kForced, load_forced, free_forced, score_forced};
+constexpr asr_backend_given_api kGiven = {sizeof kGiven,    load_buffers, load_map, free_map,  read_given,
+                                          check_given_slot, is_ready,     describe, make_rows, free_made_rows};
 
 }  // namespace
 
@@ -551,6 +643,7 @@ const void *slots_extension(const char *name, const asr_backend_bench_api *bench
   if (strcmp(name, ASR_BACKEND_FUSION) == 0) return &kFusion;
   if (strcmp(name, ASR_BACKEND_STATISTICS) == 0) return &kStatistics;
   if (strcmp(name, ASR_BACKEND_FORCED) == 0) return &kForced;
+  if (strcmp(name, ASR_BACKEND_GIVEN) == 0) return &kGiven;
   return strcmp(name, ASR_BACKEND_BENCH) == 0 ? bench : nullptr;
 }
 

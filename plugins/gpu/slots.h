@@ -12,6 +12,7 @@
 #include "core/backend/asr_backend_bench.h"
 #include "fusion/fusion.h"
 #include "plugins/common/guard.h"
+#include "plugins/gpu/given/given.h"
 #include "plugins/gpu/scores/acoustic.h"
 #include "plugins/gpu/signals/returned_rows.h"
 #include "plugins/gpu/statistics/statistics.h"
@@ -33,6 +34,7 @@ struct OpenedDevice : asr_backend_device {
   SearchLanes lanes{device};
   ReturnedRows<Device> returned_rows{device};
   std::unique_ptr<Fusion> fusion;                                    // made by the first call
+  std::unique_ptr<GivenReader> given;                                // made by the first call
   std::unique_ptr<Statistics> statistics;                            // made by the first call
   std::vector<LoadedAcoustic *> acoustics;                           // acoustic models that are loaded
   uint64_t features_bytes = 0, acoustic_bytes = 0, graph_bytes = 0;  // device memory of all loaded objects

@@ -188,7 +188,6 @@ TEST(Rows, MisuseIsRefused) {
     expect_refused(engine.get(), config, part);
   };
   refuse([](auto *c) { c->output = static_cast<asr_output>(3); }, "asr_stream_config.output");
-  refuse([](auto *c) { c->reserved4 = 1; }, "asr_stream_config.reserved4");
   refuse([](auto *c) { c->input = ASR_INPUT_LOGLIKES; }, "ASR_OUTPUT_LOGLIKES, but input is ASR_INPUT_LOGLIKES");
   refuse([](auto *c) { c->endpoint = ASR_ENDPOINT_COMMAND; }, "but endpoint is set");
   refuse([](auto *c) { c->lattice_beam = 8; }, "but lattice_beam is set");

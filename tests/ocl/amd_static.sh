@@ -103,6 +103,7 @@ for gpu in gfx90a gfx942 gfx1100; do
     compile $gpu ocl/statistics/statistics.cl -DFULL_COVARIANCES=$full -DFULL_MOMENTS=$full && report $gpu "statistics, full $full"
   done
   compile $gpu ocl/forced/forced.cl && report $gpu forced
+  compile $gpu ocl/given/given.cl && report $gpu given
   compile $gpu ocl/search/search.cl -DGROUP_SIZE=512 -DWARP_KIND=2 -DINT64_ATOMICS=1 -DLOCAL_SLOTS=8031 && report $gpu search
 done
 exit $status

@@ -48,6 +48,7 @@ class Device {
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
+  int index() const { return chosen_.index; }
   void use() const;  // makes it the device of the calling thread
   void finish();     // waits until its streams are empty
   MemoryAccount &account() { return account_; }

@@ -16,7 +16,7 @@ namespace asr::gpu {
   X(ReleaseKernel) X(SetKernelArg) X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer)                   \
   X(EnqueueCopyBuffer) X(EnqueueFillBuffer) X(EnqueueMapBuffer) X(EnqueueUnmapMemObject) X(EnqueueMigrateMemObjects)    \
   X(EnqueueMarkerWithWaitList) X(EnqueueBarrierWithWaitList) X(WaitForEvents) X(ReleaseEvent) X(GetEventProfilingInfo)  \
-  X(Flush) X(Finish)
+  X(GetEventInfo) X(GetMemObjectInfo) X(CreateUserEvent) X(SetUserEventStatus) X(Flush) X(Finish)
 // clang-format on
 
 // GetPlatformIDs is clGetPlatformIDs, and so on.

@@ -239,6 +239,11 @@ void Pinned<T>::release() {
   memory_ = {};
 }
 
+// A buffer of the caller's, as an argument of a kernel.
+struct BorrowedMemory {
+  cl_mem memory;
+};
+
 class Kernel {
  public:
   Kernel(cl_program program, const char *name);
@@ -256,6 +261,7 @@ class Kernel {
     const cl_mem memory = array.get();
     set_bytes(index, sizeof memory, &memory);
   }
+  void set_one(cl_uint index, BorrowedMemory borrowed) const { set_bytes(index, sizeof borrowed.memory, &borrowed.memory); }
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   void set_one(cl_uint index, T value) const {
     static_assert(!std::is_same_v<T, bool>, "kernels take no bool");

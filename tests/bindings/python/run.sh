@@ -27,6 +27,7 @@ for pattern in "${patterns[@]}"; do
   "$found" -W error -m unittest discover -s "$source/tests/bindings/python" -p "$pattern"
 done
 [[ -z ${SENONE_MORE:-} ]] || exit 0
+SENONE_PLUGINS=cpu,ocl_nvidia "$found" -W error -m unittest discover -s "$source/tests/bindings/python" -p test_device_scores.py
 
 if "$found" -m mypy --version >/dev/null 2>&1; then
   (cd "$source/bindings/python" && "$found" -m mypy --config-file pyproject.toml --cache-dir "$work/mypy" src/senone examples)

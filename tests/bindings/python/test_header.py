@@ -36,6 +36,13 @@ def n_parameters(parameters: str) -> int:
     return 0 if parameters.strip() == "void" else parameters.count(",") + 1
 
 
+def _member(declaration: str) -> str:
+    """The name in a declaration: of a value, an array or a pointer to a function."""
+    found = re.search(r"\(\*(\w+)\)|(\w+)(?:\[\d+\])?\s*$", declaration)
+    assert found is not None, declaration
+    return found[1] or found[2]
+
+
 class Header(unittest.TestCase):
     def test_every_function_is_bound_with_its_parameters(self) -> None:
         for header, module in HEADERS.items():
@@ -58,7 +65,7 @@ class Header(unittest.TestCase):
             structs = structs_of(module)
             self.assertEqual({name for name, _ in declared}, set(structs))
             for name, body in declared:
-                fields = [re.findall(r"(\w+)\s*$", line)[0] for line in body.split(";") if line.strip()]
+                fields = [_member(line) for line in body.split(";") if line.strip()]
                 self.assertEqual(fields, [field[0] for field in structs[name]._fields_], name)
 
     def test_structs_have_the_compilers_layout(self) -> None:

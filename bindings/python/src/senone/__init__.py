@@ -19,7 +19,7 @@ Any thread may use anything. Calls into the library release the interpreter's lo
 from ._align import AlignedPhone, AlignedWord, Aligner, Alignment, align
 from ._audio import read_audio
 from ._devices import Device, devices
-from ._engine import Engine, EngineInfo, EngineStats
+from ._engine import Engine, EngineInfo, EngineMemory, EngineStats
 from ._errors import (
     BadAudio,
     BadFile,
@@ -63,6 +63,7 @@ __all__ = [
     "DeviceLost",
     "Engine",
     "EngineInfo",
+    "EngineMemory",
     "EngineStats",
     "Error",
     "Event",

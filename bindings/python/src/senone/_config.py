@@ -16,6 +16,7 @@ from ._speaker import Speaker
 Input = Literal["float", "int16", "ulaw", "alaw", "features", "loglikes"]
 Output = Literal["words", "features", "loglikes"]
 Cmn = Literal["model", "live", "batch", "none", "measure"]
+RowsMemory = Literal["host", "cuda", "opencl"]
 Endpoint = Literal["off", "command", "dictation", "captions"]
 Vad = Literal["on", "off"]
 Adaptation = Literal["on_call", "between_utterances", "off"]
@@ -26,6 +27,7 @@ _OUTPUTS = {"words": 0, "features": 1, "loglikes": 2}
 _CMNS = {"model": 0, "live": 1, "batch": 2, "none": 3, "measure": 4}
 _VADS = {"off": 1, "on": 2}
 _ADAPTATIONS = {"on_call": 0, "between_utterances": 1, "off": 2}
+_MEMORIES = {"host": 0, "cuda": 1, "opencl": 2}
 _FUSIONS = {"sum": 0, "log_sum": 1, "max": 2, "follow": 3, "select": 4}
 _ENDPOINTS = {"off": 0, "command": 1, "dictation": 2, "captions": 3}
 
@@ -44,7 +46,9 @@ class RecognizeConfig(TypedDict, total=False):
         the cost of every word. max_active: most tokens kept per frame. Default: the graph's.
     blank_penalty, prior_scale: for input "loglikes" of a model of tokens, what is subtracted from the blank, and the share of
         the tokens' log priors that is. Default: the bundle's. blank_skip: probability of the blank, such as 0.999, beyond which
-        only the first of several frames is searched; default 0: all are.
+        only the first of several frames is searched; default 0: all are. rows_memory: where rows of "loglikes" are: "host"
+        (default), or "cuda" or "opencl": tensors in memory of the engine's device (`Engine.memory`), which are not copied. Not with
+        blank_skip, and with an endpoint only if there is a lattice_beam.
     min_active: fewest tokens kept per frame, if there are as many; default 200.
     partial_interval_ms: audio time between partial events; 0 (default): none.
     max_backlog_ms: feed blocks while the unprocessed audio is longer; 0: never; default 30000.
@@ -77,6 +81,7 @@ class RecognizeConfig(TypedDict, total=False):
     blank_penalty: float
     prior_scale: float
     blank_skip: float
+    rows_memory: RowsMemory
     max_active: int
     min_active: int
     partial_interval_ms: int
@@ -173,6 +178,8 @@ def native_config(config: StreamConfig) -> asr_stream_config:
             native.output = choice(name, value, _OUTPUTS)
         elif name == "cmn":
             native.cmn = choice(name, value, _CMNS)
+        elif name == "rows_memory":
+            native.rows_memory = choice(name, value, _MEMORIES)
         elif name == "endpoint":
             native.endpoint = choice(name, value, _ENDPOINTS)
         elif name == "vad":

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Union, cast
 from ._audio import Recording, log_warnings, transposed
 from ._config import Output, RecognizeConfig, StreamConfig, choice, encoded, flag
 from ._decoder import MIX
+from ._device_scores import NAMES as MEMORY_NAMES
 from ._errors import BadAudio, InvalidArgument, Unsupported, check
 from ._events import Result
 from ._handle import Handle, Owner
 from ._inbox import EventCallback
 from ._installed import find_model
-from ._library import asr_engine_config, asr_engine_info, asr_engine_stats, lib, text
+from ._library import asr_engine_config, asr_engine_info, asr_engine_memory, asr_engine_stats, lib, text
 from ._lines import Lines, joined, normalised, utf8
 from ._measure import measured_state
 from ._numbers import real, uint32
@@ -40,6 +41,17 @@ if TYPE_CHECKING:
 Path = Union[str, "os.PathLike[str]"]
 
 _PIECE = 16000  # samples or rows fed at a time, so that Ctrl-C takes effect soon
+
+
+@dataclass(frozen=True)
+class EngineMemory:
+    """kind: "host": rows of a device cannot be fed; "cuda": of device number `ordinal` of this process; "opencl": buffers of
+    `context`, a cl_context as a number, whose device is `device`. They belong to the engine."""
+
+    kind: str
+    ordinal: int
+    context: int | None
+    device: int | None
 
 
 @dataclass(frozen=True)
@@ -353,6 +365,14 @@ class Engine(Owner):
         settings["n_channels"] = 1
         settings.pop("channel", None)
         return recording
+
+    @property
+    def memory(self) -> EngineMemory:
+        """The memory in which tensors of scores may be (rows_memory of `Engine.stream`, `Decoder`)."""
+        found = asr_engine_memory(size=ctypes.sizeof(asr_engine_memory))
+        with self._handle as pointer:
+            check(lib.asr_engine_get_memory(pointer, ctypes.byref(found)))
+        return EngineMemory(MEMORY_NAMES[found.memory], found.ordinal, found.context, found.device)
 
     def _read_info(self) -> EngineInfo:
         found = asr_engine_info(size=ctypes.sizeof(asr_engine_info))

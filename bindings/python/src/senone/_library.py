@@ -144,7 +144,33 @@ class asr_stream_config(ctypes.Structure):
         ("blank_skip", c_float),
         ("allow_unknown_boosts", c_uint32),
         ("output", c_int),
-        ("reserved4", c_uint32),
+        ("rows_memory", c_int),
+    ]
+
+
+class asr_device_rows(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("memory", c_int),
+        ("type", c_int),
+        ("rows", c_void_p),
+        ("offset", c_uint64),
+        ("stride", c_uint64),
+        ("event", c_void_p),
+        ("stream", c_void_p),
+        ("release", c_void_p),
+        ("user", c_void_p),
+    ]
+
+
+class asr_engine_memory(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("memory", c_int),
+        ("ordinal", c_uint32),
+        ("uuid", ctypes.c_ubyte * 16),
+        ("context", c_void_p),
+        ("device", c_void_p),
     ]
 
 
@@ -261,6 +287,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_stream_set_state": (c_int, [c_void_p, c_void_p, c_size_t]),
     "asr_stream_get_stats": (c_int, [c_void_p, POINTER(asr_stream_stats)]),
     "asr_feed": (c_int, [c_void_p, c_void_p, c_size_t]),
+    "asr_device_rows_default": (None, [POINTER(asr_device_rows)]),
+    "asr_feed_device": (c_int, [c_void_p, POINTER(asr_device_rows), c_size_t]),
+    "asr_engine_get_memory": (c_int, [c_void_p, POINTER(asr_engine_memory)]),
     "asr_end_utterance": (c_int, [c_void_p]),
     "asr_try_feed": (c_int, [c_void_p, c_void_p, c_size_t]),
     "asr_cancel_utterance": (c_int, [c_void_p]),

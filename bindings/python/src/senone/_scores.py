@@ -11,8 +11,9 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from ._config import RecognizeConfig, StreamConfig
-from ._engine import Engine
+from ._config import RecognizeConfig, RowsMemory, StreamConfig
+from ._device_scores import NAMES, DeviceScores, device_scores, is_on_device
+from ._engine import Engine, EngineMemory
 from ._errors import InvalidArgument, InvalidState
 from ._events import EventKind, Result
 from ._numpy import numpy
@@ -30,7 +31,10 @@ def as_scores(values: Any, n_dims: int, row_length: int) -> Any:
     InvalidArgument."""
     np = numpy("scores")
     if hasattr(values, "__dlpack_device__") and int(values.__dlpack_device__()[0]) not in _CPU_DEVICES:
-        raise InvalidArgument("the scores are in memory of another device; copy them to the host first, such as by .cpu()")
+        raise InvalidArgument(
+            "the scores are in memory of another device than the engine's; copy them to the host first, such as by .cpu(), or load "
+            "the engine on their device"
+        )
     if getattr(values, "requires_grad", False):
         values = values.detach()
     try:
@@ -40,10 +44,33 @@ def as_scores(values: Any, n_dims: int, row_length: int) -> Any:
         scores = np.asarray(values)  # such as a tensor of a type that DLPack lacks
     if scores.dtype.kind not in "fiu":
         raise InvalidArgument(f"scores are {scores.dtype}; they must be numbers")
-    if scores.ndim != n_dims or scores.shape[-1] != row_length:
-        wanted = f"[T, {row_length}]" if n_dims == 2 else f"[B, T, {row_length}]"
-        raise InvalidArgument(f"scores have the shape {list(scores.shape)}; this model needs {wanted}")
+    _check_shape(scores.shape, n_dims, row_length)
     return np.ascontiguousarray(scores, dtype=np.float32)
+
+
+def scores_for(memory: EngineMemory, values: Any, n_dims: int, row_length: int) -> Any:
+    """Returns scores as `as_scores`, or DeviceScores of a tensor in memory of the engine's device, which is not copied."""
+    if memory.kind == "host" or not is_on_device(values):
+        return as_scores(values, n_dims, row_length)
+    scores = device_scores(values)
+    if NAMES[scores.memory] != memory.kind or (memory.kind == "cuda" and scores.device_id != memory.ordinal):
+        raise InvalidArgument(
+            f"the scores are in memory of {NAMES[scores.memory]} device {scores.device_id}, but the engine is on {memory.kind} device "
+            f"{memory.ordinal}; copy them there, or load the engine on their device"
+        )
+    _check_shape(scores.shape, n_dims, row_length)
+    return scores
+
+
+def memory_of(rows: Any) -> RowsMemory:
+    """Returns where checked scores are, as a stream's rows_memory."""
+    return cast(RowsMemory, NAMES[rows.memory]) if isinstance(rows, DeviceScores) else "host"
+
+
+def _check_shape(shape: Any, n_dims: int, row_length: int) -> None:
+    if len(shape) != n_dims or shape[-1] != row_length:
+        wanted = f"[T, {row_length}]" if n_dims == 2 else f"[B, T, {row_length}]"
+        raise InvalidArgument(f"scores have the shape {list(shape)}; this model needs {wanted}")
 
 
 class Decoder:
@@ -74,6 +101,7 @@ class Decoder:
             bundle if isinstance(bundle, Engine) else Engine(bundle, device, max_lanes=max_lanes, n_threads=n_threads)
         )
         self._n_at_once = 2 * max_lanes
+        self._memory = self.engine.memory
         self._config = cast(StreamConfig, dict(config))
         self._config["input"] = "loglikes"
         self._config["max_backlog_ms"] = 0
@@ -100,7 +128,7 @@ class Decoder:
             for rows in utterances:
                 if len(waiting) >= self._n_at_once:
                     results.append(waiting.popleft().result())
-                stream = self.engine.stream(**self._config)
+                stream = self.engine.stream(**cast(StreamConfig, {**self._config, "rows_memory": memory_of(rows)}))
                 stack.callback(stream.close)
                 if len(rows) > 0:
                     stream.feed(rows)
@@ -112,11 +140,12 @@ class Decoder:
     def feed(self, key: Hashable, rows: Any) -> Result | None:
         """Feeds the next rows [T, V] of a stream, which begins with its first rows, and returns the latest words of what has been
         searched so far: a partial result, or None if there is no new one. Rows are searched while the caller goes on."""
-        checked = as_scores(rows, 2, self.n_tokens)
+        checked = scores_for(self._memory, rows, 2, self.n_tokens)
         with self._lock:
             if key not in self._streams:
                 config = cast(StreamConfig, dict(self._config))
                 config.setdefault("partial_interval_ms", 200)
+                config["rows_memory"] = memory_of(checked)
                 self._streams[key] = self.engine.stream(**config)
             stream = self._streams[key]
         if len(checked) > 0:
@@ -170,10 +199,10 @@ class Decoder:
             if lengths is not None:
                 raise InvalidArgument("lengths are for scores [B, T, V]; utterances of a list have their own")
             for rows in cast(Iterable[Any], scores):
-                yield as_scores(rows, 2, self.n_tokens)
+                yield scores_for(self._memory, rows, 2, self.n_tokens)
             return
         n_dims = getattr(scores, "ndim", 3)
-        batch = as_scores(scores, 2 if n_dims == 2 else 3, self.n_tokens)
+        batch = scores_for(self._memory, scores, 2 if n_dims == 2 else 3, self.n_tokens)
         if n_dims == 2:
             batch = batch[None]
         n_frames = [batch.shape[1]] * len(batch) if lengths is None else [int(n) for n in lengths]

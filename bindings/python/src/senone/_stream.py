@@ -19,6 +19,7 @@ from typing import Any
 from . import _closer
 from ._audio import as_audio, as_rows, check_begin
 from ._config import StreamConfig, encoded, native_config
+from ._device_scores import DeviceScores, Leases, device_scores, is_on_device, left_over
 from ._errors import InvalidArgument, InvalidState, check
 from ._events import Event, EventKind, Result
 from ._handle import Handle, Uncopied
@@ -98,6 +99,8 @@ class Stream(Uncopied):
         self._has_fed = False
         self._n_channels = int(native.n_channels)
         self._row_length = row_length
+        self._memory = config.get("rows_memory", "host")
+        self._leases = Leases()
         self._has_callback = callback is not None
         self._has_endpoint = config.get("endpoint", "off") != "off"
         self._finished = False
@@ -157,12 +160,15 @@ class Stream(Uncopied):
         values: audio: an array [n], or [n, n_channels], of int16, or of float32 or float64 with full scale -1..1. Or bytes,
         bytearrays, memoryviews and array.arrays of these types, channels interleaved. Bytes are 16-bit samples, or, with
         input "ulaw" or "alaw", those of G.711.
+        With a rows_memory of a device: a tensor [T, n_states] in its memory, by DLPack, which is kept until it was searched.
         Features: [T, n_feature_dims], log-likelihoods: [T, n_states]. The result does not depend on how a signal is cut into
         calls. Blocks while the backlog is over max_backlog_ms, except in a callback. Raises InvalidArgument, InvalidState (after
         finish or close), BadAudio (a value is not finite; nothing of this call is taken), OutOfMemory, or the exception of the
         ERROR event if the stream has failed. This one, `finish` and the other calls below raise the callback's own exception if
         that ended the stream.
         """
+        if self._memory != "host":
+            return self._check(self._feed_device(values))
         self._check(self._feed_with(lib.asr_feed, values))
 
     def try_feed(self, values: Any) -> None:
@@ -182,6 +188,16 @@ class Stream(Uncopied):
         self._has_fed = True
         del owner  # kept alive until here
         return status
+
+    def _feed_device(self, values: Any) -> int:
+        if not isinstance(values, DeviceScores):
+            if not is_on_device(values):
+                raise InvalidArgument(f"rows_memory is {self._memory!r}, but the rows are on the host")
+            values = device_scores(values)
+        if len(values.shape) != 2 or values.shape[1] != self._row_length:
+            raise InvalidArgument(f"rows have the shape {values.shape}; this stream needs [T, {self._row_length}]")
+        with self._handle as pointer:
+            return values.feed_to(pointer, self._leases)
 
     async def feed_async(self, values: Any) -> None:
         """`feed` for coroutines: does not block the event loop while the backlog is too long."""
@@ -314,6 +330,7 @@ class Stream(Uncopied):
             return
         self._cancel_discarding()
         self._handle.close()
+        left_over.add(*self._leases.take_all())
 
     def _close_soon(self) -> None:
         """`close` by another thread, for the end of the interpreter."""

@@ -29,7 +29,7 @@ from ._errors import InvalidArgument, InvalidState, Unsupported
 from ._events import Alternative, EventKind, Lattice, Result
 from ._numbers import uint32, whole
 from ._numpy import numpy
-from ._scores import as_scores
+from ._scores import memory_of, scores_for
 from ._stream import Stream
 
 CTMWord = tuple[str, float, float, float]
@@ -226,8 +226,9 @@ class _Graph:
                 )
             )
             self.engine = Engine(bundle, max_lanes=min(max(1, int(config.max_batch_size)), 1024))
+            self._memory = self.engine.memory
 
-    def open(self, *, n_best: int, lattice: bool = True, partials: bool = False) -> Stream:
+    def open(self, rows: Any, *, n_best: int, lattice: bool = True, partials: bool = False) -> Stream:
         search = self.config.decoder_opts
         return self.engine.stream(
             input="loglikes",
@@ -238,13 +239,15 @@ class _Graph:
             blank_penalty=float(search.blank_penalty),
             partial_interval_ms=max(1, round(1000 * self.frame_shift_s)) if partials else 0,
             max_backlog_ms=0,
+            rows_memory=memory_of(rows),
         )
 
     def rows(self, values: Any, n_dims: int) -> Any:
-        on_device = getattr(values, "is_cuda", False) or type(values).__module__.partition(".")[0] == "cupy"
-        if on_device:
+        """Returns scores, in memory of the engine's device if they are there, else on the host."""
+        is_cuda = getattr(values, "is_cuda", False) or type(values).__module__.partition(".")[0] == "cupy"
+        if is_cuda and self._memory.kind != "cuda":
             values = values.cpu() if hasattr(values, "cpu") else values.get()
-        return as_scores(values, n_dims, self.engine.info.n_states)
+        return scores_for(self._memory, values, n_dims, self.engine.info.n_states)
 
 
 class BatchedMappedDecoderCuda:
@@ -308,7 +311,7 @@ class BatchedMappedDecoderCuda:
                 if len(waiting) >= 2 * max(1, int(graph.config.max_batch_size)):
                     yield waiting[0].result()
                     waiting.popleft().close()
-                stream = graph.open(n_best=n_best)
+                stream = graph.open(rows, n_best=n_best)
                 waiting.append(stream)
                 if n > 0:
                     stream.feed(rows[:n])
@@ -383,7 +386,7 @@ class BatchedMappedOnlineDecoderCuda:
         if is_first:
             self._drop(corr_id)
             n_best = max(1, int(self._graph.config.lattice_postprocessor_opts.nbest))
-            self._streams[corr_id] = self._graph.open(n_best=n_best, partials=True)
+            self._streams[corr_id] = self._graph.open(rows, n_best=n_best, partials=True)
             used = set(self._channels.values())
             self._channels[corr_id] = next(k for k in range(len(used) + 1) if k not in used)
             self._partials[corr_id] = PartialHypothesisEx(0.0, [], [], [])
