@@ -52,7 +52,7 @@ class SearchKernelsTest : public testing::TestWithParam<bool> {
     const SearchGraph loaded(*device_, graph.view());
     std::unique_ptr<Search> search = lanes_->begin(loaded, options);
     lanes_->start(nullptr, {{search.get(), rows.data(), 0, 0, n_frames, 0}});
-    lanes_->wait();
+    lanes_->finish();
     asr_path got{};
     lanes_->best_paths({search.get()}, ASR_WANTS_FINAL, &got);
     EXPECT_EQ(got.n_frames, want.n_frames);
@@ -109,7 +109,7 @@ TEST_P(SearchKernelsTest, LatticesOfManyTokens) {
   const SearchGraph loaded(*device_, graph.view());
   std::unique_ptr<Search> search = lanes_->begin(loaded, options);
   lanes_->start(nullptr, {{search.get(), rows.data(), 0, 0, kFrames, 0}});
-  lanes_->wait();
+  lanes_->finish();
   for (int i = 0; i < 2; ++i) {
     asr_raw_lattice got{};
     lanes_->lattices({search.get()}, true, &got);

@@ -120,7 +120,7 @@ TEST_F(SearchMemoryTest, ScratchForFewGroupsServesManyChannels) {
   std::vector<SearchLanes::Task> tasks;
   for (const auto &search : searches) tasks.push_back(task(search, input, 0, 20));
   lanes_->start(nullptr, tasks);
-  lanes_->wait();
+  lanes_->finish();
   EXPECT_EQ(memory().n_lanes, 2u);
   for (auto &search : searches) expect_found(search, input);
   for (auto &search : searches) lanes_->end(std::move(search));
@@ -135,10 +135,10 @@ TEST_F(SearchMemoryTest, FrameThatIsTooLargeFailsItsOwnChannel) {
   auto one = begin(small_graph, small), other = begin(large_graph, large);
   g_limit = memory().lane_bytes * 5 / 4;
   lanes_->start(nullptr, {task(other, large, 0, 4)});
-  test::expect_error([&] { lanes_->wait(); }, ASR_OUT_OF_MEMORY, "allocating memory");
-  EXPECT_TRUE(other->died());
+  lanes_->finish();
+  test::expect_error([&] { other->check_outcome(); }, ASR_OUT_OF_MEMORY, "allocating memory");
   lanes_->start(nullptr, {task(one, small, 0, 20)});
-  lanes_->wait();
+  lanes_->finish();
   expect_found(one, small);
   lanes_->end(std::move(other));
   lanes_->end(std::move(one));
@@ -153,12 +153,12 @@ TEST_F(SearchMemoryTest, GrowthAheadOfNeedMayFail) {
   const SearchGraph small_graph(*device_, small.graph.view()), large_graph(*device_, large.graph.view());
   auto one = begin(small_graph, small), other = begin(large_graph, large);
   lanes_->start(nullptr, {task(one, small, 0, kWindow), task(other, large, 0, kWindow)});
-  lanes_->wait();
+  lanes_->finish();
   const uint64_t n_bytes = memory().channel_bytes;
   g_limit = n_bytes;
   for (uint32_t t = kWindow; t < kFrames; t += kWindow) {
     lanes_->start(nullptr, {task(one, small, t, kWindow), task(other, large, t, kWindow)});
-    lanes_->wait();
+    lanes_->finish();
   }
   EXPECT_GT(g_n_refused, 0u);
   EXPECT_EQ(memory().channel_bytes, n_bytes);
@@ -185,7 +185,7 @@ TEST_F(SearchMemoryTest, PoolTakesWhatIsLeft) {
     std::vector<SearchLanes::Task> tasks;
     for (const auto &search : searches) tasks.push_back(task(search, input, t, 5));
     lanes_->start(nullptr, tasks);
-    lanes_->wait();
+    lanes_->finish();
   }
   EXPECT_LE(memory().channel_bytes, 4 * of_channel);
   for (auto &search : searches) expect_found(search, input);
