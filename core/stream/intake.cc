@@ -306,7 +306,7 @@ uint64_t Intake::n_values() const {
 
 // Rows of the device that wait are given back, outside the lock.
 void Intake::close(const Error &reason) noexcept {
-  std::deque<GivenSpan> dropped;
+  std::list<GivenSpan> dropped;
   {
     std::lock_guard lock(mutex_);
     if (!closed_) closed_ = reason;

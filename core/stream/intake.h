@@ -5,8 +5,8 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -101,8 +101,8 @@ class Intake {
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable room_;
   SampleRing ring_;
-  std::deque<GivenSpan> given_;
-  size_t n_given_ = 0;  // values in it
+  std::list<GivenSpan> given_;  // an empty one needs no memory
+  size_t n_given_ = 0;          // values in it
   Timeline timeline_;
   uint64_t n_taken_ = 0;
   Clock::time_point last_fed_{};  // if the stream ends utterances when it is idle

@@ -185,7 +185,8 @@ TEST(Builds, BadGrammarsAreRefusedWithTheirPlace) {
   const auto expect = [&](const std::string &text, asr_status status, const std::string &message) {
     EXPECT_EQ(refusal(asr_build_jsgf, builder.get(), text, status, &config), "menu: " + message) << text;
   };
-  expect("", ASR_BAD_FILE, "line 1, column 1: a JSGF grammar begins with #JSGF V1.0;");
+  expect("", ASR_BAD_FILE,
+         "line 1, column 1: a JSGF grammar begins with #JSGF V1.0; grammars of other kinds have to be written as such a one");
   expect(jsgf("public <a> = low mid"), ASR_BAD_FILE, "line 3, column 21: ';' expected at the end of <a>; correct the grammar");
   expect(jsgf("public <a> =\n  low ( mid;"), ASR_BAD_FILE, "line 4, column 12: ')' expected; correct the grammar");
   expect(jsgf("public <a> = low {tag"), ASR_BAD_FILE, "line 3, column 18: a tag does not end; correct the grammar");
