@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import io
 import json
@@ -46,6 +47,7 @@ class Server:
             command += ["--lexicon", f"model={TONES}/tones.dict"]
         command += ["--wyoming-port", "0", "--idle-s", "3600", "--lag-s", "3600", *options]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})})
+        atexit.register(self.process.kill)  # of a test that fails before stop()
         self.log: list[dict[str, Any]] = []
         self.port = self.wyoming_port = 0
         self._listening = threading.Event()

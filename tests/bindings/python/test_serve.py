@@ -807,7 +807,8 @@ class Life(unittest.IsolatedAsyncioTestCase):
         memory_mb, threads, files = server.resident_mb(), server.threads(), server.open_files()
         await rounds(10)
         await until(lambda: server.open_files() <= files)
-        self.assertLessEqual(server.threads(), threads)
+        # Threads that read files begin one by one, up to asyncio's limit; a thread left by each client would be 160.
+        self.assertLessEqual(server.threads(), threads + 32)
         self.assertLess(server.resident_mb(), memory_mb + 8)
         self.assertEqual(server.stop(), 0)
 

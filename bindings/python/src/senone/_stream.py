@@ -197,7 +197,8 @@ class Stream(Uncopied):
         if len(values.shape) != 2 or values.shape[1] != self._row_length:
             raise InvalidArgument(f"rows have the shape {values.shape}; this stream needs [T, {self._row_length}]")
         with self._handle as pointer:
-            return values.feed_to(pointer, self._leases)
+            status: int = values.feed_to(pointer, self._leases)
+        return status
 
     async def feed_async(self, values: Any) -> None:
         """`feed` for coroutines: does not block the event loop while the backlog is too long."""
